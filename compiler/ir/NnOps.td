@@ -183,7 +183,7 @@ def Nn_MatMulOp : Nn_Op<"matmul", [Pure]> {
 // Spatial attributes: one entry a spatial dimension; pads has all begins, then all ends.
 // Layouts: input [N, C, spatial...], filter [M, C/group, kernel...], result [N, M, spatial...];
 // with channels_last: input [N, spatial..., C], filter [kernel..., C/group, M], result [N, spatial..., M].
-def Nn_ConvOp : Nn_Op<"conv", [Pure, AttrSizedOperandSegments]> {
+def Nn_ConvOp : Nn_Op<"conv", [Pure]> {
   let summary = "Convolution (cross-correlation) over 1 to 3 spatial dimensions";
   let arguments = (ins Nn_Tensor:$input, Nn_Tensor:$filter, Optional<Nn_Tensor>:$bias, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, I64Attr:$group, UnitAttr:$channels_last);
@@ -192,7 +192,7 @@ def Nn_ConvOp : Nn_Op<"conv", [Pure, AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Nn_ConvTransposeOp : Nn_Op<"conv_transpose", [Pure, AttrSizedOperandSegments]> {
+def Nn_ConvTransposeOp : Nn_Op<"conv_transpose", [Pure]> {
   let summary = "Transposed convolution";
   let description = [{ filter is [C, M/group, kernel...]; with channels_last [kernel..., C, M/group]. Output element
     o receives input i and tap k where o = i * stride + k * dilation - pad_begin; the result type states the size. }];
@@ -400,14 +400,14 @@ def Nn_ResizeOp : Nn_Op<"resize", [Pure]> {
 
 //===-- Quantisation ---------------------------------------------------------------------------------===//
 
-def Nn_QuantizeOp : Nn_Op<"quantize", [Pure, AttrSizedOperandSegments]> {
+def Nn_QuantizeOp : Nn_Op<"quantize", [Pure]> {
   let summary = "saturate(round_half_even(x / scale) + zero_point)";
   let description = [{ scale and zero_point broadcast to the input (the importer reshapes per-axis and blocked ones). }];
   let arguments = (ins Nn_Tensor:$input, Nn_Tensor:$scale, Optional<Nn_Tensor>:$zero_point);
   let results = (outs Nn_Tensor:$result);
   let assemblyFormat = "$input `,` $scale (`zero_point` $zero_point^)? attr-dict `:` functional-type(operands, results)";
 }
-def Nn_DequantizeOp : Nn_Op<"dequantize", [Pure, AttrSizedOperandSegments]> {
+def Nn_DequantizeOp : Nn_Op<"dequantize", [Pure]> {
   let summary = "(x - zero_point) * scale; operands broadcast as in quantize";
   let arguments = (ins Nn_Tensor:$input, Nn_Tensor:$scale, Optional<Nn_Tensor>:$zero_point);
   let results = (outs Nn_Tensor:$result);
