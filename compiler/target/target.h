@@ -14,14 +14,14 @@ namespace aot::target {
 enum class Form { kSharedObject };  // how the artifact is delivered
 
 struct Description {
-  std::string name;         // "cortex-a75"; what users type
-  std::string summary;      // one line for `aotctl targets`
-  std::string triple;       // "aarch64-linux-gnu"
-  std::string cpu;          // LLVM's name
-  std::string features;     // LLVM's feature string, "+a,-b"
+  std::string name;      // "cortex-a75"; what users type
+  std::string summary;   // one line for `aotctl targets`
+  std::string triple;    // "aarch64-linux-gnu"
+  std::string cpu;       // LLVM's name
+  std::string features;  // LLVM's feature string, "+a,-b"
   // Names of CPU features that a device must have, as the loader checks them (runtime/format/cpu_features.h).
   std::vector<std::string> required_features;
-  int vector_bits = 128;    // native SIMD width
+  int vector_bits = 128;  // native SIMD width
   int vector_registers = 16;
   bool fused_multiply_add = false;
   int64_t l1_bytes = 32 << 10;

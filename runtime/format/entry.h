@@ -30,13 +30,13 @@ typedef void (*aot_code_parallel_for)(void* pool, uint32_t count, aot_code_task 
  * input has the same pointer. arena: aligned to the manifest's arena alignment, with its arena size in bytes;
  * weights: base of the weight segment, aligned to a page. */
 typedef struct aot_code_args {
-  uintptr_t size;             /* sizeof(aot_code_args) of the caller */
-  const void* const* inputs;  /* member 1 */
-  void* const* outputs;       /* member 2 */
-  void* arena;                /* member 3 */
-  const void* weights;        /* member 4 */
+  uintptr_t size;                     /* sizeof(aot_code_args) of the caller */
+  const void* const* inputs;          /* member 1 */
+  void* const* outputs;               /* member 2 */
+  void* arena;                        /* member 3 */
+  const void* weights;                /* member 4 */
   aot_code_parallel_for parallel_for; /* member 5; NULL: run on the calling thread */
-  void* pool;                 /* member 6: first argument of parallel_for */
+  void* pool;                         /* member 6: first argument of parallel_for */
 } aot_code_args;
 
 /* Returns 0. Other values are reserved. */
