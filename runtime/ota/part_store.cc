@@ -1,0 +1,182 @@
+#include "runtime/ota/part_store.h"
+
+#include <cerrno>
+#include <ctime>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace aot::ota {
+namespace {
+
+constexpr int64_t kMaxEtagBytes = 256;
+
+std::string StagedPath(const Digest& digest) { return "staging/" + digest.Hex() + ".part"; }
+std::string EtagPath(const Digest& digest) { return "staging/" + digest.Hex() + ".etag"; }
+
+// Appends a body to a partial file, or starts the file again where the server sends the object from its beginning.
+class PartSink : public BodySink {
+ public:
+  PartSink(StateDirectory* state, const Part& part, FileDescriptor* file, int64_t size, std::string etag,
+           int64_t* downloaded)
+      : state_(state), part_(part), file_(file), size_(size), etag_(std::move(etag)), downloaded_(downloaded) {}
+
+  Status Begin(const HttpResponse& response) override {
+    if (response.status != 200) return Continue(response);
+    if (size_ > 0) AOT_OTA_RETURN_IF_ERROR(Empty());
+    // The tag is on disk before the bytes that it stands for. Only a strong one can vouch for a byte range (RFC
+    // 9110, 13.1.5).
+    const bool strong = response.etag.size() > 1 && response.etag[0] == '"' && response.etag.size() <= kMaxEtagBytes;
+    return strong ? state_->WriteAtomic(EtagPath(part_.sha256), response.etag)
+                  : state_->RemoveAll(EtagPath(part_.sha256));
+  }
+
+  Status Write(const char* data, size_t size) override {
+    if (static_cast<int64_t>(size) > part_.length - size_)
+      return Status(Code::kDigest, "longer than the signed " + std::to_string(part_.length) + " bytes");
+    AOT_OTA_RETURN_IF_ERROR(state_->Append(*file_, data, size, StagedPath(part_.sha256)));
+    size_ += static_cast<int64_t>(size);
+    *downloaded_ += static_cast<int64_t>(size);
+    return Status();
+  }
+
+  int64_t size() const { return size_; }
+  bool changed() const { return changed_; }
+
+ private:
+  Status Empty() {
+    size_ = 0;
+    return state_->Truncate(*file_, StagedPath(part_.sha256));
+  }
+
+  // A 206 must be the rest of the very object that the partial file is the beginning of.
+  Status Continue(const HttpResponse& response) {
+    const bool same = response.status == 206 && response.range_start == size_ &&
+                      (response.range_total < 0 || response.range_total == part_.length) &&
+                      (response.etag.empty() || response.etag == etag_);
+    if (same) return Status();
+    changed_ = true;
+    AOT_OTA_RETURN_IF_ERROR(Empty());
+    return Status(Code::kNetwork, "the object changed since the download began");
+  }
+
+  StateDirectory* state_;
+  const Part& part_;
+  FileDescriptor* file_;
+  int64_t size_;
+  const std::string etag_;
+  int64_t* downloaded_;
+  bool changed_ = false;
+};
+
+void SleepMs(int64_t ms) {
+  const timespec pause = {static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000 * 1000000)};
+  nanosleep(&pause, nullptr);
+}
+
+}  // namespace
+
+Status PartStore::Verify(const std::string& path, const Part& part) {
+  FileDescriptor file;
+  AOT_OTA_RETURN_IF_ERROR(state_->OpenForRead(path, &file));
+  struct stat info;
+  if (fstat(file.get(), &info) != 0) return Status(Code::kIo, "can't stat " + path);
+  if (info.st_size != part.length)
+    return Status(Code::kDigest, path + ": " + std::to_string(info.st_size) + " bytes, signed length is " +
+                                     std::to_string(part.length));
+  Sha256 hash;
+  char buffer[65536];
+  for (;;) {
+    const ssize_t got = read(file.get(), buffer, sizeof(buffer));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Status(Code::kIo, "can't read " + path);
+    if (got == 0) break;
+    hash.Update(buffer, static_cast<size_t>(got));
+  }
+  const Digest digest = hash.Final();
+  if (digest == part.sha256) return Status();
+  return Status(Code::kDigest, path + ": sha256 is " + digest.Hex() + ", signed is " + part.sha256.Hex());
+}
+
+Status PartStore::Ensure(const Part& part, const std::string& url, int64_t* downloaded) {
+  AOT_OTA_RETURN_IF_ERROR(state_->MakeDirectories("parts"));
+  AOT_OTA_RETURN_IF_ERROR(state_->MakeDirectories("staging"));
+  const std::string path = PathOf(part.sha256);
+  const Status present = Verify(path, part);
+  if (present.ok()) return present;
+  // A damaged part is worth nothing to the version that runs either: it would fail its check at the next load.
+  if (present.code() == Code::kDigest) AOT_OTA_RETURN_IF_ERROR(state_->RemoveAll(path));
+  AOT_OTA_RETURN_IF_ERROR(Download(part, url, downloaded));
+  AOT_OTA_RETURN_IF_ERROR(state_->Rename(StagedPath(part.sha256), path));
+  return state_->RemoveAll(EtagPath(part.sha256));
+}
+
+Status PartStore::Download(const Part& part, const std::string& url, int64_t* downloaded) {
+  int64_t pause_ms = policy_.first_pause_ms;
+  bool restarted = false;
+  for (int attempt = 1;; ++attempt) {
+    bool restart = false;
+    const Status status = DownloadOnce(part, url, downloaded, &restart);
+    if (status.ok()) return status;
+    // A partial file that turned out useless costs one attempt of its own, not the server's error budget.
+    if (restart && !restarted) {
+      restarted = true;
+      continue;
+    }
+    if (status.code() != Code::kNetwork || attempt >= policy_.attempts) return status;
+    SleepMs(pause_ms);
+    pause_ms *= 2;
+  }
+}
+
+Status PartStore::DownloadOnce(const Part& part, const std::string& url, int64_t* downloaded, bool* restart) {
+  const std::string staged = StagedPath(part.sha256);
+  FileDescriptor file;
+  int64_t size = 0;
+  AOT_OTA_RETURN_IF_ERROR(state_->OpenForAppend(staged, &file, &size));
+  std::string etag;
+  // Without a tag there is no telling whether the server still has the object that the partial file came from.
+  const bool resumable = state_->Read(EtagPath(part.sha256), kMaxEtagBytes, &etag).ok() && size <= part.length;
+  if (size > 0 && !resumable) {
+    AOT_OTA_RETURN_IF_ERROR(state_->Truncate(file, staged));
+    size = 0;
+  }
+  const bool resumed = size > 0;
+  if (size < part.length) {
+    HttpRequest request;
+    request.url = url;
+    request.max_bytes = part.length;
+    request.range_start = size;
+    request.if_range = etag;
+    PartSink sink(state_, part, &file, size, etag, downloaded);
+    const Status got = transport_->Get(request, &sink);
+    *restart = sink.changed();
+    // What came is kept durably, so that a power cut costs the rest at most.
+    AOT_OTA_RETURN_IF_ERROR(state_->Sync(file, staged));
+    if (got.code() == Code::kDigest || got.code() == Code::kLimit) (void)state_->RemoveAll(staged);
+    AOT_OTA_RETURN_IF_ERROR(got);
+    if (sink.size() < part.length)
+      return Status(Code::kNetwork, url + ": ended after " + std::to_string(sink.size()) + " of " +
+                                        std::to_string(part.length) + " bytes");
+  } else {
+    AOT_OTA_RETURN_IF_ERROR(state_->Sync(file, staged));
+  }
+  const Status verified = Verify(staged, part);
+  if (verified.ok()) return verified;
+  *restart = resumed;
+  AOT_OTA_RETURN_IF_ERROR(state_->RemoveAll(staged));
+  return verified.At(url);
+}
+
+Status PartStore::RemoveAllBut(const std::set<Digest>& keep) {
+  std::vector<std::string> names;
+  AOT_OTA_RETURN_IF_ERROR(state_->List("parts", &names));
+  for (const std::string& name : names) {
+    Digest digest;
+    if (ParseDigest(name, &digest) && keep.count(digest) != 0) continue;
+    AOT_OTA_RETURN_IF_ERROR(state_->RemoveAll("parts/" + name));
+  }
+  return Status();
+}
+
+}  // namespace aot::ota

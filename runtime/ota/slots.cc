@@ -1,0 +1,161 @@
+#include "runtime/ota/slots.h"
+
+#include <algorithm>
+
+#include "runtime/ota/canonical_json.h"
+#include "runtime/ota/json.h"
+
+namespace aot::ota {
+namespace {
+
+constexpr int64_t kMaxRecordBytes = 65536;
+constexpr char kStagedSlot[] = "staging/slot";
+constexpr char kReplacedSlot[] = "staging/replaced-slot";
+
+void AddPart(cJSON* record, const char* name, const Part& part) {
+  cJSON* item = cJSON_AddObjectToObject(record, name);
+  cJSON_AddStringToObject(item, "sha256", part.sha256.Hex().c_str());
+  cJSON_AddNumberToObject(item, "length", static_cast<double>(part.length));
+}
+
+std::string RecordOf(const TargetDescription& description, int64_t sequence) {
+  JsonTree record(cJSON_CreateObject());
+  cJSON_AddNumberToObject(record.get(), "version", 1);
+  cJSON_AddNumberToObject(record.get(), "sequence", static_cast<double>(sequence));
+  cJSON_AddStringToObject(record.get(), "target", description.target.c_str());
+  cJSON_AddNumberToObject(record.get(), "release", static_cast<double>(description.release));
+  AddPart(record.get(), "manifest", description.manifest);
+  AddPart(record.get(), "code", description.code);
+  AddPart(record.get(), "weights", description.weights);
+  return CanonicalJson(record.get());
+}
+
+Status ParsePart(const cJSON* record, const char* name, Part* out) {
+  const cJSON* item = nullptr;
+  AOT_OTA_RETURN_IF_ERROR(GetObject(record, name, &item));
+  AOT_OTA_RETURN_IF_ERROR(GetDigest(item, "sha256", &out->sha256).At(name));
+  return GetInteger(item, "length", 0, &out->length).At(name);
+}
+
+Status ParseRecord(const std::string& text, Slot* slot) {
+  JsonTree record;
+  int64_t version = 0;
+  AOT_OTA_RETURN_IF_ERROR(ParseJson(text, &record));
+  AOT_OTA_RETURN_IF_ERROR(GetInteger(record.get(), "version", 1, &version));
+  if (version != 1)
+    return Status(Code::kIncompatible, "slot record version " + std::to_string(version) + ", this client reads 1");
+  AOT_OTA_RETURN_IF_ERROR(GetInteger(record.get(), "sequence", 1, &slot->sequence));
+  AOT_OTA_RETURN_IF_ERROR(GetString(record.get(), "target", &slot->target));
+  AOT_OTA_RETURN_IF_ERROR(GetInteger(record.get(), "release", 1, &slot->release));
+  AOT_OTA_RETURN_IF_ERROR(ParsePart(record.get(), "manifest", &slot->manifest));
+  AOT_OTA_RETURN_IF_ERROR(ParsePart(record.get(), "code", &slot->code));
+  return ParsePart(record.get(), "weights", &slot->weights);
+}
+
+// Worth least first: failed, then unconfirmed, then the older.
+bool WorthLess(const Slot& a, const Slot& b) {
+  const bool a_proved = a.confirmed && a.failure.empty();
+  const bool b_proved = b.confirmed && b.failure.empty();
+  return a_proved != b_proved ? !a_proved : a.sequence < b.sequence;
+}
+
+}  // namespace
+
+SlotStore::SlotStore(StateDirectory* state, const std::string& channel, const std::string& model)
+    : state_(state), directory_("slots/" + channel + "/" + model) {}
+
+Status SlotStore::Read(const std::string& name, Slot* slot) {
+  const std::string path = PathOf(name);
+  std::string marker;
+  std::string record;
+  std::string text;
+  AOT_OTA_RETURN_IF_ERROR(state_->Read(path + "/complete", kMaxRecordBytes, &marker));
+  AOT_OTA_RETURN_IF_ERROR(state_->Read(path + "/record.json", kMaxRecordBytes, &record));
+  if (marker != Sha256Of(record).Hex())
+    return Status(Code::kDigest, path + ": record.json is not the one that was completed");
+  AOT_OTA_RETURN_IF_ERROR(ParseRecord(record, slot).At(path));
+  slot->name = name;
+  slot->confirmed = state_->Exists(path + "/confirmed");
+  if (state_->Read(path + "/attempts", 32, &text).ok()) slot->attempts = static_cast<int64_t>(text.size());
+  if (state_->Exists(path + "/failed") &&
+      (!state_->Read(path + "/failed", kMaxRecordBytes, &slot->failure).ok() || slot->failure.empty()))
+    slot->failure = "failed before";
+  return Status();
+}
+
+Status SlotStore::List(std::vector<Slot>* slots) {
+  slots->clear();
+  for (const char* name : {"a", "b"}) {
+    Slot slot;
+    const Status status = Read(name, &slot);
+    if (status.code() == Code::kIo) return status;
+    // Anything else is a slot that was never completed, or no longer is what was: as good as none.
+    if (status.ok()) slots->push_back(std::move(slot));
+  }
+  std::sort(slots->begin(), slots->end(), [](const Slot& x, const Slot& y) { return x.sequence > y.sequence; });
+  return Status();
+}
+
+Status SlotStore::Commit(const TargetDescription& description, Slot* slot) {
+  std::vector<Slot> present;
+  AOT_OTA_RETURN_IF_ERROR(List(&present));
+  const int64_t sequence = present.empty() ? 1 : present.front().sequence + 1;
+  std::string name = "a";
+  if (present.size() == 1 && present[0].name == "a") name = "b";
+  if (present.size() == 2) name = std::min_element(present.begin(), present.end(), WorthLess)->name;
+
+  AOT_OTA_RETURN_IF_ERROR(state_->MakeDirectories(directory_));
+  AOT_OTA_RETURN_IF_ERROR(state_->RemoveAll(kStagedSlot));
+  AOT_OTA_RETURN_IF_ERROR(state_->MakeDirectories(kStagedSlot));
+  const std::string record = RecordOf(description, sequence);
+  AOT_OTA_RETURN_IF_ERROR(state_->WriteAtomic(std::string(kStagedSlot) + "/record.json", record));
+  AOT_OTA_RETURN_IF_ERROR(state_->WriteAtomic(std::string(kStagedSlot) + "/complete", Sha256Of(record).Hex()));
+  if (state_->Exists(PathOf(name))) {
+    AOT_OTA_RETURN_IF_ERROR(state_->RemoveAll(kReplacedSlot));
+    AOT_OTA_RETURN_IF_ERROR(state_->Rename(PathOf(name), kReplacedSlot));
+  }
+  AOT_OTA_RETURN_IF_ERROR(state_->Rename(kStagedSlot, PathOf(name)));
+  *slot = Slot();
+  return Read(name, slot);
+}
+
+Status SlotStore::RecordAttempt(Slot* slot) {
+  ++slot->attempts;
+  // One character for each attempt: no number to misread.
+  return state_->WriteAtomic(PathOf(slot->name) + "/attempts",
+                             std::string(static_cast<size_t>(std::min<int64_t>(slot->attempts, 32)), '+'));
+}
+
+Status SlotStore::Confirm(Slot* slot) {
+  slot->confirmed = true;
+  return state_->WriteAtomic(PathOf(slot->name) + "/confirmed", "");
+}
+
+Status SlotStore::MarkFailed(Slot* slot, const std::string& reason) {
+  slot->failure = reason;
+  return state_->WriteAtomic(PathOf(slot->name) + "/failed", reason);
+}
+
+Status CleanStaging(StateDirectory* state) {
+  for (const char* name : {kStagedSlot, kReplacedSlot, "staging/atomic.tmp"})
+    AOT_OTA_RETURN_IF_ERROR(state->RemoveAll(name));
+  return Status();
+}
+
+Status PartsInUse(StateDirectory* state, std::set<Digest>* parts) {
+  std::vector<std::string> channels;
+  AOT_OTA_RETURN_IF_ERROR(state->List("slots", &channels));
+  for (const std::string& channel : channels) {
+    std::vector<std::string> models;
+    AOT_OTA_RETURN_IF_ERROR(state->List("slots/" + channel, &models));
+    for (const std::string& model : models) {
+      std::vector<Slot> slots;
+      AOT_OTA_RETURN_IF_ERROR(SlotStore(state, channel, model).List(&slots));
+      for (const Slot& slot : slots)
+        for (const Part* part : {&slot.manifest, &slot.code, &slot.weights}) parts->insert(part->sha256);
+    }
+  }
+  return Status();
+}
+
+}  // namespace aot::ota

@@ -1,0 +1,73 @@
+// The client workflow of The Update Framework (specification 1.0.x, section 5): from a trusted root to signed targets.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/ota/state_directory.h"
+#include "runtime/ota/transport.h"
+#include "runtime/ota/trusted_set.h"
+
+namespace aot::ota {
+
+// Sizes in bytes; the values are those of the reference client.
+struct MetadataLimits {
+  int64_t root = 512000;
+  int64_t timestamp = 16384;
+  int64_t snapshot = 2000000;
+  int64_t targets = 5000000;
+  int root_rotations = 256;  // new roots taken in one update
+  int delegations = 32;      // delegated roles visited in one search
+};
+
+using LogSink = std::function<void(const std::string& message)>;
+
+// Metadata is kept in the state directory under metadata/; each file replaces its predecessor only after its checks.
+// Not thread-safe.
+class Updater {
+ public:
+  // `url`: where <N>.root.json and timestamp.json are, without a slash at the end. `now`: seconds since 1970, fixed for
+  // this update. transport and state outlive this object.
+  Updater(Transport* transport, StateDirectory* state, std::string url, const MetadataLimits& limits, int64_t now,
+          LogSink log);
+
+  // Trusts the stored root, or first_root where none is stored yet.
+  Status Begin(std::string_view first_root);
+
+  // Follows the root chain and brings timestamp, snapshot and top-level targets up to date.
+  Status Refresh();
+
+  // After Refresh: the signed entry of a target path, through delegations in their order of priority. out->custom lives
+  // as long as this object. kNotFound where no role vouches for the path.
+  Status FindTarget(const std::string& path, TargetFile* out);
+
+  // After Refresh: all paths with this prefix that the targets role or a role it delegates to by name lists, sorted.
+  // Each must still be asked for with FindTarget, which decides whether the listing role may speak for it.
+  Status ListTargets(const std::string& prefix, std::vector<std::string>* paths);
+
+  // URL of a target file below `url`/targets/ (6.2: with consistent snapshots the digest precedes the last component).
+  std::string TargetUrl(const std::string& path, const TargetFile& target) const;
+
+ private:
+  Status RefreshRoot();
+  Status StoreRoot(const Root& previous, std::string_view bytes);
+  Status RefreshTimestamp();
+  Status RefreshSnapshot();
+  // Makes `role` trusted on behalf of `delegator`, from the state directory if its copy is still right, else from the
+  // repository.
+  Status LoadTargets(const std::string& role, const std::string& delegator);
+  std::string MetadataUrl(const std::string& role, int64_t version) const;
+  void Log(const std::string& message) const;
+
+  Transport* transport_;
+  StateDirectory* state_;
+  const std::string url_;
+  const MetadataLimits limits_;
+  LogSink log_;
+  TrustedSet trusted_;
+};
+
+}  // namespace aot::ota
