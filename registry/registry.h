@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "absl/types/optional.h"
 #include "registry/blobs/blob_store.h"
 #include "registry/digest.h"
 #include "registry/records.h"
@@ -73,8 +73,8 @@ struct Statistics {
 
 // What a path of the HTTP side stands for. Exactly one of `metadata` and `blob` is set.
 struct RepositoryObject {
-  absl::optional<std::string> metadata;  // the bytes
-  absl::optional<BlobRef> blob;          // open it with OpenBlob
+  std::optional<std::string> metadata;  // the bytes
+  std::optional<BlobRef> blob;          // open it with OpenBlob
   bool immutable = false;                // the path's content never changes
 };
 
@@ -113,7 +113,7 @@ class Registry {
   // deterministic. FAILED_PRECONDITION: its model isn't stored.
   virtual absl::StatusOr<ArtifactRecord> StoreArtifact(const ArtifactRecord& record, const ArtifactParts& parts) = 0;
   // All, or those of one model; newest first.
-  virtual absl::StatusOr<std::vector<ArtifactRecord>> ListArtifacts(const absl::optional<Digest>& model) = 0;
+  virtual absl::StatusOr<std::vector<ArtifactRecord>> ListArtifacts(const std::optional<Digest>& model) = 0;
   // NOT_FOUND; FAILED_PRECONDITION names a release that uses it.
   virtual absl::Status DeleteArtifact(const ArtifactKey& key) = 0;
 

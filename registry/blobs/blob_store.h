@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "registry/digest.h"
 
 namespace aot::registry {
@@ -48,7 +48,8 @@ class BlobWriter {
   virtual ~BlobWriter() = default;
   // Bytes received so far; above zero at the start when a suspended upload is resumed.
   virtual uint64_t offset() const = 0;
-  // RESOURCE_EXHAUSTED: the disk or the quota is full, or more bytes than announced. DATA_LOSS: an I/O error.
+  // RESOURCE_EXHAUSTED: the disk or the quota is full. DATA_LOSS: an I/O error. INVALID_ARGUMENT: more bytes than
+  // were announced.
   // After an error only destruction is allowed.
   virtual absl::Status Append(absl::string_view data) = 0;
   // Makes the blob durable and visible and gives its name. INVALID_ARGUMENT: digest or length differ from what was
@@ -91,6 +92,9 @@ class BlobStore {
   virtual absl::StatusOr<std::vector<BlobRef>> List() const = 0;
   // Holds off Delete for this digest.
   virtual BlobPin Pin(const Digest& digest) = 0;
+  virtual bool IsPinned(const Digest& digest) const = 0;
+  // Damaged blobs set aside since the store was opened.
+  virtual uint64_t quarantined() const = 0;
 };
 
 // Stores `data`, or nothing if it is there already and sound.

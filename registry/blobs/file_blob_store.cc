@@ -1,0 +1,248 @@
+#include "registry/blobs/file_blob_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "registry/blobs/file_blob_writer.h"
+#include "registry/blobs/pins.h"
+#include "registry/blobs/verified_files.h"
+#include "registry/fs/durable.h"
+
+namespace aot::registry {
+namespace {
+
+constexpr size_t kReadChunk = 256 * 1024;
+constexpr absl::Duration kUploadLifetime = absl::Hours(24);
+
+class FileBlobReader : public BlobReader {
+ public:
+  FileBlobReader(BlobRef ref, fs::File file, std::string path, BlobPin pin)
+      : ref_(ref), file_(std::move(file)), path_(std::move(path)), pin_(std::move(pin)) {}
+
+  const BlobRef& ref() const override { return ref_; }
+
+  absl::Status ReadAt(uint64_t offset, char* buffer, size_t size) const override {
+    if (offset > ref_.size || size > ref_.size - offset) {
+      return absl::OutOfRangeError(absl::StrCat("bytes ", offset, " to ", offset, "+", size, " of blob ",
+                                                ref_.digest.Hex(), ", which has ", ref_.size));
+    }
+    return fs::ReadAt(file_, path_, offset, buffer, size);
+  }
+
+ private:
+  BlobRef ref_;
+  fs::File file_;
+  std::string path_;
+  BlobPin pin_;
+};
+
+class FileBlobStore : public BlobStore, public BlobHome {
+ public:
+  explicit FileBlobStore(std::string root) : root_(std::move(root)) {}
+
+  absl::Status Prepare();
+
+  absl::StatusOr<std::unique_ptr<BlobWriter>> CreateBlob() override {
+    std::string path = absl::StrCat(root_, "/tmp/", next_temporary_.fetch_add(1));
+    return NewBlobWriter(*this, path, std::nullopt);
+  }
+  absl::StatusOr<std::unique_ptr<BlobWriter>> OpenUpload(const BlobRef& announced) override;
+  absl::StatusOr<std::unique_ptr<BlobReader>> Open(const BlobRef& ref, Verify verify) override;
+  absl::StatusOr<uint64_t> Stat(const Digest& digest) const override;
+  absl::StatusOr<bool> Delete(const Digest& digest, const std::function<absl::StatusOr<bool>()>& keep) override;
+  absl::StatusOr<std::vector<BlobRef>> List() const override;
+  BlobPin Pin(const Digest& digest) override { return pins_->Add(digest); }
+  bool IsPinned(const Digest& digest) const override { return pins_->Has(digest); }
+  uint64_t quarantined() const override { return quarantined_.load(); }
+
+  // BlobHome: what writers need.
+  absl::Status Install(const std::string& temporary, const Digest& digest) override;
+  BlobPin PinForWriter(const Digest& digest) override { return Pin(digest); }
+  void UploadClosed(const Digest& digest) override {
+    absl::MutexLock lock(&mutex_);
+    uploads_.erase(digest);
+  }
+
+ private:
+  std::string DirectoryOf(const Digest& digest) const {
+    return absl::StrCat(root_, "/sha256/", digest.Hex().substr(0, 2));
+  }
+  std::string PathOf(const Digest& digest) const { return absl::StrCat(DirectoryOf(digest), "/", digest.Hex()); }
+
+  absl::StatusOr<Digest> DigestOf(const fs::File& file, const std::string& path, uint64_t size) const;
+  void Quarantine(const Digest& digest, const struct stat& seen);
+
+  const std::string root_;
+  std::shared_ptr<Pins> pins_ = std::make_shared<Pins>();
+  VerifiedFiles verified_;
+  std::atomic<uint64_t> next_temporary_{0};
+  std::atomic<uint64_t> quarantined_{0};
+  // Held while a name under sha256/ changes its file, so that a good file that has just replaced a damaged one isn't
+  // set aside in its place; also guards the open uploads.
+  absl::Mutex mutex_;
+  absl::flat_hash_set<Digest> uploads_ ABSL_GUARDED_BY(mutex_);
+};
+
+absl::Status FileBlobStore::Prepare() {
+  for (absl::string_view part : {"sha256", "tmp", "uploads", "quarantine"}) {
+    if (absl::Status s = fs::MakeDirectories(absl::StrCat(root_, "/", part), 0700); !s.ok()) return s;
+  }
+  // All 256 directories at once: then storing a blob never has to make one durable.
+  for (int i = 0; i < 256; ++i) {
+    std::string path = absl::StrFormat("%s/sha256/%02x", root_, i);
+    if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return fs::ErrnoStatus(errno, "create", path);
+  }
+  if (absl::Status s = fs::SyncDirectory(absl::StrCat(root_, "/sha256")); !s.ok()) return s;
+
+  absl::StatusOr<std::vector<std::string>> temporaries = fs::ListDirectory(absl::StrCat(root_, "/tmp"));
+  if (!temporaries.ok()) return temporaries.status();
+  for (const std::string& name : *temporaries) {
+    if (absl::Status s = fs::Unlink(absl::StrCat(root_, "/tmp/", name)); !s.ok()) return s;
+  }
+  absl::StatusOr<std::vector<std::string>> uploads = fs::ListDirectory(absl::StrCat(root_, "/uploads"));
+  if (!uploads.ok()) return uploads.status();
+  for (const std::string& name : *uploads) {
+    std::string path = absl::StrCat(root_, "/uploads/", name);
+    struct stat info;
+    if (stat(path.c_str(), &info) == 0 && absl::Now() - absl::TimeFromTimespec(info.st_mtim) < kUploadLifetime)
+      continue;
+    if (absl::Status s = fs::Unlink(path); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<BlobWriter>> FileBlobStore::OpenUpload(const BlobRef& announced) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!uploads_.insert(announced.digest).second) {
+      return absl::AbortedError(absl::StrCat("blob ", announced.digest.Hex(),
+                                             " is being uploaded already; wait for that upload and ask again"));
+    }
+  }
+  std::string path = absl::StrCat(root_, "/uploads/", announced.digest.Hex(), ".", announced.size);
+  // Also a writer that fails to start tells UploadClosed when it goes.
+  return NewBlobWriter(*this, path, announced);
+}
+
+absl::Status FileBlobStore::Install(const std::string& temporary, const Digest& digest) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (absl::Status s = fs::Rename(temporary, PathOf(digest)); !s.ok()) return s;
+  }
+  return fs::SyncDirectory(DirectoryOf(digest));
+}
+
+absl::StatusOr<std::unique_ptr<BlobReader>> FileBlobStore::Open(const BlobRef& ref, Verify verify) {
+  BlobPin pin = Pin(ref.digest);
+  std::string path = PathOf(ref.digest);
+  absl::StatusOr<fs::File> file = fs::OpenForReading(path);
+  absl::Status missing = absl::NotFoundError(absl::StrCat("no blob ", ref.digest.Hex(), " of ", ref.size, " bytes"));
+  if (absl::IsNotFound(file.status())) return missing;
+  if (!file.ok()) return file.status();
+  struct stat info;
+  if (fstat(file->fd(), &info) != 0) return fs::ErrnoStatus(errno, "stat", path);
+  const uint64_t size = static_cast<uint64_t>(info.st_size);
+  if (verify == Verify::kAlways || size != ref.size || !verified_.Has(ref.digest, info)) {
+    absl::StatusOr<Digest> digest = DigestOf(*file, path, size);
+    if (!digest.ok()) return digest.status();
+    if (*digest != ref.digest) {
+      Quarantine(ref.digest, info);
+      return missing;
+    }
+    verified_.Add(ref.digest, info);
+  }
+  // A sound blob, but the caller's idea of its length is wrong: nothing to set aside.
+  if (size != ref.size) return missing;
+  return std::unique_ptr<BlobReader>(
+      std::make_unique<FileBlobReader>(ref, std::move(*file), std::move(path), std::move(pin)));
+}
+
+absl::StatusOr<Digest> FileBlobStore::DigestOf(const fs::File& file, const std::string& path, uint64_t size) const {
+  DigestBuilder builder;
+  std::string buffer(std::min<uint64_t>(size, kReadChunk), '\0');
+  for (uint64_t offset = 0; offset < size;) {
+    size_t n = static_cast<size_t>(std::min<uint64_t>(size - offset, kReadChunk));
+    if (absl::Status s = fs::ReadAt(file, path, offset, buffer.data(), n); !s.ok()) return s;
+    builder.Append(absl::string_view(buffer.data(), n));
+    offset += n;
+  }
+  return builder.Finish();
+}
+
+void FileBlobStore::Quarantine(const Digest& digest, const struct stat& seen) {
+  absl::MutexLock lock(&mutex_);
+  struct stat now;
+  std::string path = PathOf(digest);
+  if (stat(path.c_str(), &now) != 0 || now.st_ino != seen.st_ino || now.st_dev != seen.st_dev) return;
+  std::string aside =
+      absl::StrCat(root_, "/quarantine/", digest.Hex(), ".", absl::ToUnixMicros(absl::Now()), ".", now.st_ino);
+  // If it can't be moved it is deleted; if that fails too, the next read finds it damaged again.
+  if (!fs::Rename(path, aside).ok()) unlink(path.c_str());
+  quarantined_.fetch_add(1);
+}
+
+absl::StatusOr<uint64_t> FileBlobStore::Stat(const Digest& digest) const {
+  std::string path = PathOf(digest);
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0) return static_cast<uint64_t>(info.st_size);
+  if (errno == ENOENT) return absl::NotFoundError(absl::StrCat("no blob ", digest.Hex()));
+  return fs::ErrnoStatus(errno, "stat", path);
+}
+
+absl::StatusOr<bool> FileBlobStore::Delete(const Digest& digest, const std::function<absl::StatusOr<bool>()>& keep) {
+  absl::StatusOr<bool> deleted = false;
+  pins_->RunUnlessPinned(digest, [&] {
+    absl::StatusOr<bool> needed = keep();
+    if (!needed.ok()) {
+      deleted = needed.status();
+      return;
+    }
+    if (*needed) return;
+    std::string path = PathOf(digest);
+    if (access(path.c_str(), F_OK) != 0) return;
+    absl::Status status = fs::Unlink(path);
+    deleted = status.ok() ? absl::StatusOr<bool>(true) : absl::StatusOr<bool>(status);
+  });
+  return deleted;
+}
+
+absl::StatusOr<std::vector<BlobRef>> FileBlobStore::List() const {
+  std::vector<BlobRef> blobs;
+  for (int i = 0; i < 256; ++i) {
+    std::string directory = absl::StrFormat("%s/sha256/%02x", root_, i);
+    absl::StatusOr<std::vector<std::string>> names = fs::ListDirectory(directory);
+    if (!names.ok()) return names.status();
+    for (const std::string& name : *names) {
+      absl::StatusOr<Digest> digest = Digest::FromHex(name);
+      struct stat info;
+      // A file of another name isn't ours and is left alone; one that vanished meanwhile is simply gone.
+      if (!digest.ok() || stat(absl::StrCat(directory, "/", name).c_str(), &info) != 0) continue;
+      blobs.push_back({*digest, static_cast<uint64_t>(info.st_size)});
+    }
+  }
+  return blobs;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BlobStore>> OpenFileBlobStore(const std::string& root) {
+  auto store = std::make_unique<FileBlobStore>(root);
+  if (absl::Status s = store->Prepare(); !s.ok()) return s;
+  return std::unique_ptr<BlobStore>(std::move(store));
+}
+
+}  // namespace aot::registry
