@@ -98,6 +98,13 @@ Status PartStore::Verify(const std::string& path, const Part& part) {
   return Status(Code::kDigest, path + ": sha256 is " + digest.Hex() + ", signed is " + part.sha256.Hex());
 }
 
+bool PartStore::Present(const Part& part) {
+  FileDescriptor file;
+  struct stat info;
+  return state_->OpenForRead(PathOf(part.sha256), &file).ok() && fstat(file.get(), &info) == 0 &&
+         info.st_size == part.length;
+}
+
 Status PartStore::Ensure(const Part& part, const std::string& url, int64_t* downloaded) {
   AOT_OTA_RETURN_IF_ERROR(state_->MakeDirectories("parts"));
   AOT_OTA_RETURN_IF_ERROR(state_->MakeDirectories("staging"));

@@ -37,6 +37,9 @@ class PartStore {
   // whose ETag the server still has. Adds the bytes that came over the network to *downloaded.
   Status Ensure(const Part& part, const std::string& url, int64_t* downloaded);
 
+  // Whether a file of the right length is there. Its bytes are checked when they are loaded.
+  bool Present(const Part& part);
+
   // Reads the file through one descriptor and compares length and digest: kNotFound, kDigest or kIo where it is not
   // what it must be.
   Status Verify(const std::string& path, const Part& part);

@@ -93,6 +93,8 @@ Status StateDirectory::Open(const std::string& path, StepHook hook, void* hook_c
 
 Status StateDirectory::Lock(int64_t timeout_ms) {
   lock_ = FileDescriptor(OpenRetry(directory_.get(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
+  // A read-only file system still starts what is installed.
+  if (!lock_.valid()) lock_ = FileDescriptor(OpenRetry(directory_.get(), "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!lock_.valid()) return Status(Code::kIo, "can't open " + path_ + "/lock: " + strerror(errno));
   constexpr int64_t kPollMs = 20;
   for (int64_t waited = 0; flock(lock_.get(), LOCK_EX | LOCK_NB) != 0; waited += kPollMs) {
