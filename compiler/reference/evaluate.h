@@ -19,16 +19,16 @@ namespace aot::reference {
 using Attribute = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
 using Attributes = std::map<std::string, Attribute>;
 
-// One operation: the name is that of the nn operation without its prefix ("conv"). Optional operands that are absent are null
-// pointers in the operand list, at the position that NnOps.td gives them.
+// One operation: the name is that of the nn operation without its prefix ("conv"). Optional operands that are absent
+// are null pointers in the operand list, at the position that NnOps.td gives them.
 struct Operation {
   std::string name;
   Attributes attributes;
   std::vector<TensorType> results;
 };
 
-// INVALID_ARGUMENT if operands and attributes don't fit the operation, UNIMPLEMENTED if the operation or one of its types has no reference.
-// Thread-safe: no state.
+// INVALID_ARGUMENT if operands and attributes don't fit the operation, UNIMPLEMENTED if the operation or one of its
+// types has no reference. Thread-safe: no state.
 absl::StatusOr<std::vector<Tensor>> Evaluate(const Operation& operation, absl::Span<const Tensor* const> operands);
 
 // Whether Evaluate knows the operation's name.

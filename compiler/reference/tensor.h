@@ -63,9 +63,9 @@ struct TensorType {
   bool operator==(const TensorType& o) const { return element == o.element && shape == o.shape; }
 };
 
-// A dense row-major tensor. Copies share the bytes; `owner` keeps them alive (null: the creator vouches that the bytes outlive the tensor,
-// as for weights that point into an uploaded model). Bytes may be unaligned: use Get/Set or the typed helpers of tensor_access.h.
-// Strings are kept in `strings`.
+// A dense row-major tensor. Copies share the bytes; `owner` keeps them alive (null: the creator vouches that the bytes
+// outlive the tensor, as for weights that point into an uploaded model). Bytes may be unaligned: use Get/Set or the
+// typed helpers of tensor_access.h. Strings are kept in `strings`.
 class Tensor {
  public:
   Tensor() = default;
@@ -81,7 +81,8 @@ class Tensor {
   // The bytes of a tensor made by the first constructor and not yet shared.
   absl::Span<uint8_t> mutable_bytes();
 
-  // One element converted: floats of any width to and from double, integers and booleans to and from int64 (uint64 wraps).
+  // One element converted: floats of any width to and from double, integers and booleans to and from int64 (uint64
+  // wraps).
   double GetFloat(int64_t index) const;
   int64_t GetInt(int64_t index) const;
   void SetFloat(int64_t index, double value);
