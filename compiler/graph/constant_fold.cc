@@ -1,0 +1,82 @@
+// nn-constant-fold: compiler/reference evaluates what is known at compile time. Deterministic, because reference/ is.
+#include "compiler/graph/op_classes.h"
+#include "compiler/graph/passes.h"
+#include "compiler/ir/reference_bridge.h"
+
+namespace aot::graph {
+
+#define GEN_PASS_DEF_CONSTANTFOLD
+#include "compiler/graph/Passes.h.inc"
+
+namespace {
+
+// Multiplications that one folded product may take: reference/ needs about a nanosecond or two for each.
+constexpr int64_t kMaxProductWork = int64_t{1} << 28;
+
+int64_t Bytes(mlir::Type type) {
+  auto tensor = llvm::cast<mlir::RankedTensorType>(type);
+  unsigned bits = tensor.getElementType().isIntOrFloat() ? tensor.getElementTypeBitWidth() : 8;
+  return tensor.getNumElements() * ((bits + 7) / 8);
+}
+
+struct ConstantFold : impl::ConstantFoldBase<ConstantFold> {
+  using ConstantFoldBase::ConstantFoldBase;
+
+  bool IsWorthFolding(mlir::Operation* op) const {
+    OpClass op_class = Classify(op);
+    if (op_class == OpClass::kConstant || op_class == OpClass::kOther || op->getNumOperands() == 0) return false;
+    int64_t in = 0, out = 0, work = 1;
+    for (mlir::Value operand : op->getOperands()) {
+      if (!nn::ConstantValue(operand)) return false;
+      in += Bytes(operand.getType());
+    }
+    for (mlir::Type type : op->getResultTypes()) out += Bytes(type);
+    if (llvm::isa<nn::MatMulOp, nn::ConvOp, nn::ConvTransposeOp>(op)) {
+      // At most: each element of the result takes every element of the smaller operand once.
+      int64_t lhs = nn::TensorTypeOf(op->getOperand(0)).getNumElements();
+      int64_t rhs = nn::TensorTypeOf(op->getOperand(1)).getNumElements();
+      if (llvm::MulOverflow(nn::TensorTypeOf(op->getResult(0)).getNumElements(), std::min(lhs, rhs), work))
+        return false;
+    }
+    return (out <= max_growth_bytes || out <= in) && work <= kMaxProductWork;
+  }
+
+  void Fold(mlir::Operation* op) {
+    std::vector<reference::Tensor> tensors;
+    std::vector<mlir::Value> operands = nn::ReferenceOperands(op);
+    tensors.reserve(operands.size());  // pointers into it must stay
+    std::vector<const reference::Tensor*> pointers;
+    for (mlir::Value operand : operands) {
+      pointers.push_back(nullptr);
+      if (!operand) continue;
+      auto tensor = nn::ToTensor(nn::ConstantValue(operand));
+      if (!tensor.ok()) return;
+      tensors.push_back(*std::move(tensor));
+      pointers.back() = &tensors.back();
+    }
+    // What reference/ doesn't know is left to run time.
+    auto results = reference::Evaluate(nn::ToReference(op), pointers);
+    if (!results.ok() || results->size() != op->getNumResults()) return;
+    mlir::OpBuilder builder(op);
+    for (auto [value, tensor] : llvm::zip(op->getResults(), *results)) {
+      mlir::ElementsAttr attribute = nn::FromTensor(tensor, &getContext());
+      if (!attribute || attribute.getType() != value.getType()) return;
+      value.replaceAllUsesWith(nn::ConstantOp::create(builder, op->getLoc(), value.getType(), attribute));
+    }
+    op->erase();
+  }
+
+  void runOnOperation() override {
+    // In program order, so that one walk folds whole chains.
+    for (mlir::Block& block : getOperation().getBody())
+      for (mlir::Operation& op : llvm::make_early_inc_range(block))
+        if (IsWorthFolding(&op)) Fold(&op);
+    // Weights that only a folded operation used.
+    for (mlir::Block& block : getOperation().getBody())
+      for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(block)))
+        if (llvm::isa<nn::ConstantOp>(op) && op.use_empty()) op.erase();
+  }
+};
+
+}  // namespace
+}  // namespace aot::graph

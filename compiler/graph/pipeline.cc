@@ -1,0 +1,70 @@
+#include "compiler/graph/pipeline.h"
+
+#include "compiler/graph/passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace aot::graph {
+
+namespace {
+
+CanonicalizeOptions CanonicalizeWith(bool strict_math) {
+  CanonicalizeOptions options;
+  options.strict_math = strict_math;
+  return options;
+}
+
+// What tidies up after every group of passes that change the graph.
+void AddSimplification(mlir::OpPassManager& function, bool strict_math) {
+  function.addPass(createCanonicalize(CanonicalizeWith(strict_math)));
+  function.addPass(createConstantFold());
+  function.addPass(createCanonicalize(CanonicalizeWith(strict_math)));
+  function.addPass(mlir::createCSEPass());
+}
+
+}  // namespace
+
+void BuildGraphPipeline(mlir::OpPassManager& manager, int opt_level, bool strict_math) {
+  mlir::OpPassManager& function = manager.nest<mlir::func::FuncOp>();
+  if (opt_level == 0) {
+    FuseOptions single;
+    single.single = true;
+    function.addPass(createFuse(single));
+    return;
+  }
+  AddSimplification(function, strict_math);
+  function.addPass(createFoldPad());
+  if (!strict_math) {
+    function.addPass(createRecogniseLayerNorm());
+    function.addPass(createRecogniseGelu());
+    function.addPass(createFoldBatchNorm());
+  }
+  FoldScaleOptions scale;
+  scale.strict_math = strict_math;
+  function.addPass(createFoldScale(scale));
+  AddSimplification(function, strict_math);
+  function.addPass(createAssignLayout());
+  AddSimplification(function, strict_math);
+  function.addPass(createFuse());
+}
+
+namespace {
+
+struct Options : mlir::PassPipelineOptions<Options> {
+  Option<int> opt_level{*this, "opt-level", llvm::cl::desc("0 or 3"), llvm::cl::init(3)};
+  Option<bool> strict_math{*this, "strict-math", llvm::cl::desc("Nothing that changes rounding"),
+                           llvm::cl::init(false)};
+};
+
+}  // namespace
+
+void RegisterGraphPipeline() {
+  static mlir::PassPipelineRegistration<Options> registration("nn-pipeline", "All graph passes in the compiler's order",
+                                                              [](mlir::OpPassManager& manager, const Options& options) {
+                                                                BuildGraphPipeline(manager, options.opt_level,
+                                                                                   options.strict_math);
+                                                              });
+}
+
+}  // namespace aot::graph
