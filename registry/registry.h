@@ -75,7 +75,7 @@ struct Statistics {
 struct RepositoryObject {
   std::optional<std::string> metadata;  // the bytes
   std::optional<BlobRef> blob;          // open it with OpenBlob
-  bool immutable = false;                // the path's content never changes
+  bool immutable = false;               // the path's content never changes
 };
 
 class Registry {
@@ -143,7 +143,7 @@ class Registry {
   virtual absl::StatusOr<RepositoryObject> Resolve(absl::string_view path) = 0;
 
   // --- Upkeep -------------------------------------------------------------------------------------------------------
-  // Signs again what expires soon and writes delayed last-used times. Call it every few minutes (MaintenanceThread).
+  // Signs again what expires soon and writes delayed last-used times. Call it every few minutes.
   virtual absl::Status Maintain() = 0;
   virtual absl::StatusOr<GcResult> Gc(const GcRequest& request) = 0;
   virtual absl::StatusOr<Statistics> GetStatistics() = 0;

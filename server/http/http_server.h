@@ -21,11 +21,12 @@
 namespace aot::server {
 
 struct HttpOptions {
-  // Address to listen on, IPv4 or IPv6 without brackets. Content is signed but not encrypted.
+  // Address to listen on, a numeric IPv4 one (Debian's CivetWeb is built without IPv6). Content is signed but not
+  // encrypted.
   std::string address = "127.0.0.1";
   uint16_t port = 0;  // 0: any free one, see HttpServer::port()
-  int threads = 16;   // requests served at once
-  int queue = 64;     // connections that may wait for a thread; more are closed
+  int threads = 16;   // connections served at once
+  int queue = 64;     // connections that may wait for a thread; beyond them the system refuses
   int max_header_bytes = 16 * 1024;
   absl::Duration request_timeout = absl::Seconds(30);  // for the header to arrive and for each stalled write
   // Metrics to publish besides the HTTP side's own; may be null.
