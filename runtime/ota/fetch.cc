@@ -25,7 +25,7 @@ class Fetch {
   Status Update(InstallResult* result);
   Status LoadFirstGood(const InstallResult& newest, aot_model** out);
   Status TryLoad(Slot* slot, aot_model** out);
-  void DropDamagedParts(const Slot& slot);
+  bool DropDamagedParts(const Slot& slot);
   void CollectGarbage();
 
   const FetchOptions& options_;
@@ -45,15 +45,19 @@ Status Fetch::Update(InstallResult* result) {
   return InstallNewest(&updater, &parts, &slots_, &state_, options_.install, result);
 }
 
-// A damaged part must not stop the next update from fetching it again.
-void Fetch::DropDamagedParts(const Slot& slot) {
+// A damaged part must not stop the next update from fetching it again, nor speak against the version. True if there was
+// one.
+bool Fetch::DropDamagedParts(const Slot& slot) {
   PartStore parts(&state_, nullptr, options_.download);
+  bool damaged = false;
   for (const Part* part : {&slot.manifest, &slot.code, &slot.weights}) {
     const std::string path = PartStore::PathOf(part->sha256);
     if (part->length == 0 || parts.Verify(path, *part).code() != Code::kDigest) continue;
     Log(path + " is damaged and was removed");
     (void)state_.RemoveAll(path);
+    damaged = true;
   }
+  return damaged;
 }
 
 Status Fetch::TryLoad(Slot* slot, aot_model** out) {
@@ -75,7 +79,7 @@ Status Fetch::TryLoad(Slot* slot, aot_model** out) {
     if (!confirmed.ok()) Log(confirmed.message());
     return Status();
   }
-  if (loaded.code() == Code::kDigest) DropDamagedParts(*slot);
+  if (DropDamagedParts(*slot)) return loaded.At(what);
   // Only a verdict on the version itself is remembered: storage or memory may be better next time.
   const bool verdict = loaded.code() == Code::kFailedSelfTest || loaded.code() == Code::kIncompatible ||
                        loaded.code() == Code::kMalformed;
@@ -142,7 +146,9 @@ Status FetchAndLoad(const FetchOptions& options, aot_model** out, FetchOutcome* 
   *out = nullptr;
   *outcome = FetchOutcome();
   if (sodium_init() < 0) return Status(Code::kIo, "libsodium can't start: no source of random numbers");
-  return Fetch(options, outcome).Run(out);
+  const Status status = Fetch(options, outcome).Run(out);
+  if (outcome->update.ok()) outcome->update = status;
+  return status;
 }
 
 }  // namespace aot::ota

@@ -28,6 +28,8 @@ const char* CodeName(Code code) {
       return "incompatible";
     case Code::kLimit:
       return "over the limit";
+    case Code::kOutOfMemory:
+      return "out of memory";
     case Code::kBusy:
       return "busy";
     case Code::kFailedSelfTest:

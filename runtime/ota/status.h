@@ -20,8 +20,9 @@ enum class Code {
   kDigest,           // length or digest differs from the signed one, or two fields of one release disagree
   kIncompatible,     // for another CPU, triple, ABI or format version
   kLimit,            // larger than the configured limit
-  kBusy,             // another process holds the state directory
-  kFailedSelfTest,   // loaded, but computes something else than the reference
+  kOutOfMemory,
+  kBusy,            // another process holds the state directory
+  kFailedSelfTest,  // loaded, but computes something else than the reference
 };
 
 const char* CodeName(Code code);
