@@ -44,7 +44,5 @@ const char* aot_dtype_name(uint32_t dtype) {
 }
 
 bool aot_dtype_is_float(uint32_t dtype) {
-  return dtype == AOT_FLOAT32 || dtype == AOT_FLOAT16 || dtype == AOT_FLOAT64 || dtype == AOT_BFLOAT16 ||
-         (dtype >= AOT_FLOAT8E4M3FN && dtype <= AOT_FLOAT8E5M2FNUZ) || dtype == AOT_FLOAT4E2M1 ||
-         dtype == AOT_FLOAT8E8M0;
+  return dtype == AOT_FLOAT32 || dtype == AOT_FLOAT16 || dtype == AOT_FLOAT64 || dtype == AOT_BFLOAT16;
 }

@@ -14,46 +14,18 @@
 #include "runtime/format/bytes.h"
 #include "runtime/format/fault.h"
 #include "runtime/format/manifest_layout.h"
+#include "runtime/include/aot/dtype.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Values of onnx.TensorProto.DataType that a tensor of an artifact may have; each element takes whole bytes. */
-typedef enum aot_dtype {
-  AOT_FLOAT32 = 1,
-  AOT_UINT8 = 2,
-  AOT_INT8 = 3,
-  AOT_UINT16 = 4,
-  AOT_INT16 = 5,
-  AOT_INT32 = 6,
-  AOT_INT64 = 7,
-  AOT_BOOL = 9,
-  AOT_FLOAT16 = 10,
-  AOT_FLOAT64 = 11,
-  AOT_UINT32 = 12,
-  AOT_UINT64 = 13,
-  AOT_COMPLEX64 = 14,
-  AOT_COMPLEX128 = 15,
-  AOT_BFLOAT16 = 16,
-  AOT_FLOAT8E4M3FN = 17,
-  AOT_FLOAT8E4M3FNUZ = 18,
-  AOT_FLOAT8E5M2 = 19,
-  AOT_FLOAT8E5M2FNUZ = 20,
-  AOT_UINT4 = 21,
-  AOT_INT4 = 22,
-  AOT_FLOAT4E2M1 = 23,
-  AOT_FLOAT8E8M0 = 24,
-  AOT_UINT2 = 25,
-  AOT_INT2 = 26
-} aot_dtype;
-
 /* Bytes of one element (sub-byte types take one), or 0 for a number that is no such type. */
 uint32_t aot_dtype_bytes(uint32_t dtype);
 /* "float32"; "unknown" for a number that is no such type. Static storage. */
 const char* aot_dtype_name(uint32_t dtype);
-/* Whether elements are real binary floats (of 8 bits and more, or 4): these have samples of type double in a self-test.
- */
+/* Whether elements are floats of 16 bits or more: those have samples of type double in a self-test; all others (8-bit
+ * floats too, by their bits) integers. */
 bool aot_dtype_is_float(uint32_t dtype);
 
 typedef struct aot_manifest_info {

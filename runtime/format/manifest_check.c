@@ -167,8 +167,8 @@ static bool CheckSelfTestOutput(const aot_manifest* m, const aot_self_test_place
                                 aot_fault* fault) {
   const uint8_t* p = places->outputs + (size_t)index * AOT_SELF_TEST_OUTPUT_SIZE;
   const uint8_t* tensor = RecordAt(&m->outputs, index);
-  const uint64_t elements =
-      aot_load_u64(tensor + AOT_TENSOR_BYTES) / aot_dtype_bytes(aot_load_u32(tensor + AOT_TENSOR_DTYPE));
+  const uint32_t dtype = aot_load_u32(tensor + AOT_TENSOR_DTYPE);
+  const uint64_t elements = aot_load_u64(tensor + AOT_TENSOR_BYTES) / aot_dtype_bytes(dtype);
   const uint32_t tolerance = aot_load_u32(p + AOT_SELF_TEST_OUTPUT_TOLERANCE);
   if (tolerance > AOT_TOLERANCE_QUANTIZED) {
     return aot_fail(fault, AOT_FAULT_MALFORMED, PlaceOf(m, p), "self-test tolerance class", tolerance,
@@ -179,6 +179,10 @@ static bool CheckSelfTestOutput(const aot_manifest* m, const aot_self_test_place
   if (!aot_range_fits(first, count, places->sample_count)) {
     return aot_fail(fault, AOT_FAULT_MALFORMED, PlaceOf(m, p) + AOT_SELF_TEST_OUTPUT_FIRST_SAMPLE,
                     "last self-test sample", (uint64_t)first + count, places->sample_count);
+  }
+  if (count != 0 && (dtype == AOT_COMPLEX64 || dtype == AOT_COMPLEX128)) {
+    return aot_fail(fault, AOT_FAULT_MALFORMED, PlaceOf(m, p) + AOT_SELF_TEST_OUTPUT_SAMPLE_COUNT,
+                    "number of self-test samples of a complex output", count, 0);
   }
   for (uint32_t i = first; i < first + count; ++i) {
     const uint8_t* sample = places->samples + (size_t)i * AOT_SELF_TEST_SAMPLE_SIZE;

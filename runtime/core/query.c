@@ -1,0 +1,100 @@
+#include <string.h>
+
+#include "runtime/core/model.h"
+
+uint32_t aot_input_count(const aot_model* model) { return model->manifest.inputs.count; }
+
+uint32_t aot_output_count(const aot_model* model) { return model->manifest.outputs.count; }
+
+uint64_t aot_arena_bytes(const aot_model* model) { return model->manifest.info.arena_size; }
+
+uint32_t aot_arena_alignment(const aot_model* model) { return model->manifest.info.arena_alignment; }
+
+static void FillTensor(const aot_manifest* m, const aot_manifest_tensor* tensor, aot_tensor_info* info) {
+  info->name = tensor->name.data;
+  info->dtype = tensor->dtype;
+  info->rank = tensor->rank;
+  memcpy(info->dims, tensor->dims, sizeof info->dims);
+  info->bytes = tensor->bytes;
+  info->state = AOT_NO_STATE;
+  info->quantized = 0;
+  info->scale = 0;
+  info->zero_point = 0;
+  aot_manifest_quantization quantization;
+  if (aot_manifest_quantization_at(m, tensor->quantization, &quantization) && quantization.axis == -1) {
+    info->quantized = 1;
+    aot_manifest_quantization_value(m, quantization.first, &info->scale, &info->zero_point);
+  }
+}
+
+aot_status aot_input_info(const aot_model* model, uint32_t index, aot_tensor_info* info) {
+  const aot_manifest* m = &model->manifest;
+  aot_manifest_tensor tensor;
+  if (info == NULL || info->size < sizeof *info || !aot_manifest_input(m, index, &tensor)) return AOT_INVALID_ARGUMENT;
+  FillTensor(m, &tensor, info);
+  aot_manifest_state state;
+  for (uint32_t i = 0; aot_manifest_state_at(m, i, &state); ++i) {
+    if (state.input == index) info->state = state.output;
+  }
+  return AOT_OK;
+}
+
+aot_status aot_output_info(const aot_model* model, uint32_t index, aot_tensor_info* info) {
+  const aot_manifest* m = &model->manifest;
+  aot_manifest_tensor tensor;
+  if (info == NULL || info->size < sizeof *info || !aot_manifest_output(m, index, &tensor)) return AOT_INVALID_ARGUMENT;
+  FillTensor(m, &tensor, info);
+  aot_manifest_state state;
+  for (uint32_t i = 0; aot_manifest_state_at(m, i, &state); ++i) {
+    if (state.output == index) info->state = state.input;
+  }
+  return AOT_OK;
+}
+
+typedef bool (*TensorAt)(const aot_manifest* m, uint32_t index, aot_manifest_tensor* out);
+
+static aot_status Find(const aot_model* model, TensorAt at, const char* name, uint32_t* index) {
+  if (name == NULL || index == NULL) return AOT_INVALID_ARGUMENT;
+  aot_manifest_tensor tensor;
+  for (uint32_t i = 0; at(&model->manifest, i, &tensor); ++i) {
+    if (strcmp(tensor.name.data, name) == 0) {
+      *index = i;
+      return AOT_OK;
+    }
+  }
+  return AOT_NOT_FOUND;
+}
+
+aot_status aot_input_index(const aot_model* model, const char* name, uint32_t* index) {
+  return Find(model, aot_manifest_input, name, index);
+}
+
+aot_status aot_output_index(const aot_model* model, const char* name, uint32_t* index) {
+  return Find(model, aot_manifest_output, name, index);
+}
+
+static void Hex(const uint8_t digest[32], char out[65]) {
+  for (int i = 0; i < 32; ++i) {
+    out[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+    out[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+  }
+  out[64] = '\0';
+}
+
+aot_status aot_get_model_info(const aot_model* model, aot_model_info* info) {
+  if (info == NULL || info->size < sizeof *info) return AOT_INVALID_ARGUMENT;
+  const aot_manifest_info* from = &model->manifest.info;
+  info->model_name = from->model_name.data;
+  info->target_name = from->target_name.data;
+  info->triple = from->triple.data;
+  info->compiler_version = from->compiler_version.data;
+  info->options = from->options.data;
+  info->format_version = model->manifest.version;
+  info->code_abi_version = from->code_abi_version;
+  info->vector_bits = from->vector_bits;
+  info->code_bytes = from->code_size;
+  info->weights_bytes = from->weights_size;
+  Hex(from->key, info->key);
+  Hex(from->model_sha256, info->model_sha256);
+  return AOT_OK;
+}
