@@ -1,0 +1,103 @@
+#include "server/compile_options.h"
+
+#include <google/protobuf/message.h>
+#include <google/protobuf/unknown_field_set.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace aot::server {
+namespace {
+
+// More than any real model has; keeps the canonical text of the options short.
+constexpr int kMaxBindings = 1024;
+constexpr int kMaxRank = 64;
+constexpr size_t kMaxNameBytes = 1024;
+constexpr int kMaxOptLevel = 3;
+
+absl::Status CheckName(absl::string_view what, absl::string_view name, bool may_be_empty) {
+  if (name.empty() && !may_be_empty) return absl::InvalidArgumentError(absl::StrCat(what, " has an empty name"));
+  if (name.size() > kMaxNameBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " is a name of ", name.size(), " bytes; at most ", kMaxNameBytes, " are allowed"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDim(absl::string_view what, int64_t size) {
+  if (size >= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(what, " is bound to ", size, "; a size is at least 1"));
+}
+
+}  // namespace
+
+absl::StatusOr<compiler::Options> FromProto(const aot::v1::CompileOptions& proto) {
+  compiler::Options options;
+  if (proto.target().empty()) {
+    return absl::InvalidArgumentError("options.target is missing; RegistryService.ListTargets has the names");
+  }
+  if (absl::Status status = CheckName("options.target", proto.target(), false); !status.ok()) return status;
+  options.target = proto.target();
+  if (proto.has_opt_level()) {
+    if (proto.opt_level() < 0 || proto.opt_level() > kMaxOptLevel) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("options.opt_level is ", proto.opt_level(), "; it goes from 0 to ", kMaxOptLevel));
+    }
+    options.opt_level = proto.opt_level();
+  }
+  if (proto.dims_size() > kMaxBindings || proto.input_shapes_size() > kMaxBindings) {
+    return absl::InvalidArgumentError(absl::StrCat("options bind ", proto.dims_size(), " dimensions and ",
+                                                   proto.input_shapes_size(), " input shapes; at most ", kMaxBindings,
+                                                   " of each are allowed"));
+  }
+  for (const auto& [name, size] : proto.dims()) {
+    if (absl::Status status = CheckName("a dimension in options.dims", name, false); !status.ok()) return status;
+    if (absl::Status status = CheckDim(absl::StrCat("dimension '", name, "'"), size); !status.ok()) return status;
+    options.dims[name] = size;
+  }
+  for (const auto& [name, shape] : proto.input_shapes()) {
+    if (absl::Status status = CheckName("an input in options.input_shapes", name, false); !status.ok()) return status;
+    if (shape.dims_size() > kMaxRank) {
+      return absl::InvalidArgumentError(absl::StrCat("input '", name, "' is given a shape of rank ", shape.dims_size(),
+                                                     "; at most ", kMaxRank, " are allowed"));
+    }
+    for (int64_t size : shape.dims()) {
+      if (absl::Status status = CheckDim(absl::StrCat("a dimension of input '", name, "'"), size); !status.ok()) {
+        return status;
+      }
+    }
+    options.input_shapes[name] = std::vector<int64_t>(shape.dims().begin(), shape.dims().end());
+  }
+  options.strict_math = proto.strict_math();
+  if (absl::Status status = CheckName("options.model_name", proto.model_name(), true); !status.ok()) return status;
+  options.model_name = proto.model_name();
+  return options;
+}
+
+absl::Status RefuseUnknownFields(const google::protobuf::Message& message) {
+  const google::protobuf::Reflection* reflection = message.GetReflection();
+  const google::protobuf::UnknownFieldSet& unknown = reflection->GetUnknownFields(message);
+  if (!unknown.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        message.GetTypeName(), " has a field with the number ", unknown.field(0).number(),
+        " that this server doesn't know. An option that can't be honoured is refused: use a server of the client's "
+        "version, or leave the option out"));
+  }
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection->ListFields(message, &fields);
+  for (const google::protobuf::FieldDescriptor* field : fields) {
+    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    int count = field->is_repeated() ? reflection->FieldSize(message, field) : 1;
+    for (int i = 0; i < count; ++i) {
+      const google::protobuf::Message& inner = field->is_repeated() ? reflection->GetRepeatedMessage(message, field, i)
+                                                                    : reflection->GetMessage(message, field);
+      if (absl::Status status = RefuseUnknownFields(inner); !status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace aot::server

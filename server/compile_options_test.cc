@@ -1,0 +1,77 @@
+#include "server/compile_options.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "proto/aot/v1/compile.pb.h"
+
+namespace aot::server {
+namespace {
+
+aot::v1::CompileOptions Options() {
+  aot::v1::CompileOptions options;
+  options.set_target("cortex-a75");
+  return options;
+}
+
+TEST(CompileOptions, DefaultsAreTheCompilers) {
+  absl::StatusOr<compiler::Options> options = FromProto(Options());
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->target, "cortex-a75");
+  EXPECT_EQ(options->opt_level, compiler::Options().opt_level);
+  EXPECT_FALSE(options->strict_math);
+}
+
+TEST(CompileOptions, EveryOptionArrives) {
+  aot::v1::CompileOptions proto = Options();
+  proto.set_opt_level(0);
+  (*proto.mutable_dims())["batch"] = 4;
+  (*proto.mutable_input_shapes())["x"].add_dims(3);
+  (*proto.mutable_input_shapes())["x"].add_dims(48);
+  proto.set_strict_math(true);
+  proto.set_model_name("ocr");
+  absl::StatusOr<compiler::Options> options = FromProto(proto);
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->opt_level, 0);
+  EXPECT_EQ(options->dims.at("batch"), 4);
+  EXPECT_EQ(options->input_shapes.at("x"), (std::vector<int64_t>{3, 48}));
+  EXPECT_TRUE(options->strict_math);
+  EXPECT_EQ(options->model_name, "ocr");
+}
+
+TEST(CompileOptions, RefusesWhatIsOutOfRange) {
+  EXPECT_TRUE(absl::IsInvalidArgument(FromProto({}).status())) << "no target";
+  aot::v1::CompileOptions proto = Options();
+  proto.set_opt_level(4);
+  EXPECT_TRUE(absl::IsInvalidArgument(FromProto(proto).status()));
+  proto = Options();
+  (*proto.mutable_dims())["batch"] = 0;
+  absl::Status status = FromProto(proto).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_TRUE(absl::StrContains(status.message(), "'batch'")) << status;
+  proto = Options();
+  (*proto.mutable_input_shapes())["x"].add_dims(-1);
+  EXPECT_TRUE(absl::IsInvalidArgument(FromProto(proto).status()));
+  proto = Options();
+  proto.set_model_name(std::string(5000, 'x'));
+  EXPECT_TRUE(absl::IsInvalidArgument(FromProto(proto).status()));
+}
+
+TEST(RefuseUnknownFields, FindsThemAtEveryDepth) {
+  aot::v1::CompileRequest request;
+  *request.mutable_options() = Options();
+  EXPECT_TRUE(RefuseUnknownFields(request).ok());
+  // An option of a later version, as it arrives here.
+  request.mutable_options()->GetReflection()->MutableUnknownFields(request.mutable_options())->AddVarint(99, 1);
+  aot::v1::CompileRequest received;
+  ASSERT_TRUE(received.ParseFromString(request.SerializeAsString()));
+  absl::Status status = RefuseUnknownFields(received);
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_TRUE(absl::StrContains(status.message(), "CompileOptions")) << status;
+  EXPECT_TRUE(absl::StrContains(status.message(), "99")) << status;
+}
+
+}  // namespace
+}  // namespace aot::server

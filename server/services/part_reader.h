@@ -1,0 +1,36 @@
+// The bytes of one part of an artifact, whether stored as they are or put together as they are read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/aot/v1/artifact.pb.h"
+#include "registry/registry.h"
+
+namespace aot::server {
+
+// Immutable; the stored files stay while it lives. Not thread-safe.
+class PartReader {
+ public:
+  virtual ~PartReader() = default;
+  // Digest and length of the whole part.
+  virtual const registry::BlobRef& ref() const = 0;
+  // Fills `buffer` with the `size` bytes at `offset`, which lie inside the part.
+  virtual absl::Status ReadAt(uint64_t offset, char* buffer, size_t size) const = 0;
+};
+
+// Opens a part. The `.so` form isn't stored: it is laid out over the three parts (runtime/format/container.h) and read
+// once here to know its digest, with constant memory. INVALID_ARGUMENT: no such part. DATA_LOSS: stored bytes are
+// damaged.
+absl::StatusOr<std::unique_ptr<PartReader>> OpenPart(registry::Registry& registry,
+                                                     const registry::ArtifactRecord& artifact,
+                                                     aot::v1::ArtifactPart part);
+
+// A stored part in memory: for manifests, whose size the format limits. Errors as above.
+absl::StatusOr<std::string> ReadManifest(registry::Registry& registry, const registry::ArtifactRecord& artifact);
+
+}  // namespace aot::server
