@@ -1,0 +1,255 @@
+#include "compiler/import/onnx/builder.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/import/onnx/tensor_data.h"
+#include "compiler/ir/NnDialect.h"
+#include "compiler/ir/reference_bridge.h"
+
+namespace aot::import::onnx {
+namespace {
+
+using reference::Attributes;
+using reference::ElementType;
+using reference::Operation;
+using reference::Shape;
+using reference::Tensor;
+using reference::TensorType;
+
+// What is evaluated while importing: results that are small, from operands that don't cost much to read. Larger
+// constants stay as operations; the folding pass decides about them with the whole graph in view.
+constexpr int64_t kMostFoldedElements = 64 << 10;
+constexpr int64_t kMostOperandElements = 16 << 20;
+constexpr int64_t kMostFoldedProducts = 64 << 20;  // multiplications of a product or convolution, an upper bound
+
+bool IsProduct(absl::string_view name) { return name == "matmul" || name == "conv" || name == "conv_transpose"; }
+
+// Quantised weights keep their dequantize: the quantisation passes look for it, and the weights would grow fourfold.
+bool IsWorthEvaluating(const Operation& operation, absl::Span<const Value> operands) {
+  if (operation.name == "dequantize" || operation.name == "quantize") return false;
+  int64_t results = 0, largest = 0, total = 0;
+  for (const TensorType& type : operation.results) {
+    const auto count = reference::ElementCount(type.shape);
+    if (!count || *count > kMostFoldedElements) return false;
+    results += *count;
+  }
+  for (const Value& operand : operands) {
+    if (!operand) continue;
+    if (!operand.constant()) return false;
+    largest = std::max(largest, operand.constant()->size());
+    total += operand.constant()->size();
+    if (total > kMostOperandElements) return false;
+  }
+  return !IsProduct(operation.name) || results * largest <= kMostFoldedProducts;
+}
+
+mlir::Attribute ToMlirAttribute(mlir::Builder& builder, const reference::Attribute& attribute) {
+  if (auto* value = std::get_if<bool>(&attribute)) return builder.getBoolAttr(*value);
+  if (auto* value = std::get_if<int64_t>(&attribute)) return builder.getI64IntegerAttr(*value);
+  if (auto* value = std::get_if<double>(&attribute)) return builder.getF32FloatAttr(static_cast<float>(*value));
+  if (auto* value = std::get_if<std::string>(&attribute)) return builder.getStringAttr(*value);
+  if (auto* value = std::get_if<std::vector<int64_t>>(&attribute)) return builder.getDenseI64ArrayAttr(*value);
+  const auto& reals = std::get<std::vector<double>>(attribute);
+  return builder.getDenseF32ArrayAttr(std::vector<float>(reals.begin(), reals.end()));
+}
+
+bool IsIdentity(absl::Span<const int64_t> perm) {
+  for (size_t i = 0; i < perm.size(); ++i) {
+    if (perm[i] != static_cast<int64_t>(i)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int64_t Elements(absl::Span<const int64_t> dims) {
+  return reference::ElementCount(dims).value_or(std::numeric_limits<int64_t>::max());
+}
+
+std::optional<Shape> BroadcastShape(absl::Span<const int64_t> a, absl::Span<const int64_t> b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  Shape result(a.begin(), a.end());
+  const size_t offset = a.size() - b.size();
+  for (size_t i = 0; i < b.size(); ++i) {
+    int64_t& dim = result[offset + i];
+    if (dim != b[i] && dim != 1 && b[i] != 1) return std::nullopt;
+    if (dim == 1) dim = b[i];
+  }
+  return result;
+}
+
+Value Builder::Constant(Tensor tensor) const {
+  Value value;
+  value.rep_ = std::make_shared<Value::Rep>();
+  value.rep_->type = tensor.type();
+  value.rep_->constant = std::move(tensor);
+  return value;
+}
+
+Value Builder::FromArgument(mlir::Value argument, TensorType type) const {
+  Value value;
+  value.rep_ = std::make_shared<Value::Rep>();
+  value.rep_->type = std::move(type);
+  value.rep_->ssa = argument;
+  return value;
+}
+
+Value Builder::Unsupported() {
+  Value value;
+  value.rep_ = std::make_shared<Value::Rep>();
+  return value;
+}
+
+mlir::Value Builder::Materialise(const Value& value) {
+  if (!value.rep_->ssa) {
+    value.rep_->ssa =
+        nn::ConstantOp::create(builder_, *location_, nn::FromTensor(*value.rep_->constant, builder_.getContext()));
+  }
+  return value.rep_->ssa;
+}
+
+std::optional<std::vector<Value>> Builder::Evaluate(const Operation& operation,
+                                                    absl::Span<const Value> operands) const {
+  if (!IsWorthEvaluating(operation, operands)) return std::nullopt;
+  std::vector<const Tensor*> tensors;
+  for (const Value& operand : operands) tensors.push_back(operand ? operand.constant() : nullptr);
+  auto results = reference::Evaluate(operation, tensors);
+  // A type that the reference doesn't know, for example: the operation is built instead.
+  if (!results.ok()) return std::nullopt;
+  std::vector<Value> values;
+  for (Tensor& tensor : *results) values.push_back(Constant(std::move(tensor)));
+  return values;
+}
+
+std::vector<Value> Builder::Emit(const Operation& operation, absl::Span<const Value> operands) {
+  for (const TensorType& type : operation.results) {
+    if (absl::Status size = CheckShape(type.element, type.shape); !size.ok()) {
+      status_.Update(size);
+      // Values that keep their promised types, so that the caller may go on; the import fails in the end.
+      const mlir::Value placeholder = Materialise(Constant(Tensor(TensorType{ElementType::kFloat32, {}})));
+      std::vector<Value> values;
+      for (const TensorType& result : operation.results) values.push_back(FromArgument(placeholder, result));
+      return values;
+    }
+  }
+  if (auto values = Evaluate(operation, operands)) return *std::move(values);
+
+  mlir::MLIRContext* context = builder_.getContext();
+  mlir::OperationState state(*location_, "nn." + operation.name);
+  std::vector<int32_t> segments;
+  for (const Value& operand : operands) {
+    segments.push_back(operand ? 1 : 0);
+    if (operand) state.addOperands(Materialise(operand));
+  }
+  for (const auto& [name, attribute] : operation.attributes) {
+    state.addAttribute(name, ToMlirAttribute(builder_, attribute));
+  }
+  if (state.name.hasTrait<mlir::OpTrait::AttrSizedOperandSegments>()) {
+    state.addAttribute("operandSegmentSizes", builder_.getDenseI32ArrayAttr(segments));
+  }
+  for (const TensorType& type : operation.results) state.addTypes(nn::ToMlirType(type, context));
+  mlir::Operation* built = builder_.create(state);
+  std::vector<Value> values;
+  for (size_t i = 0; i < operation.results.size(); ++i) {
+    values.push_back(FromArgument(built->getResult(static_cast<unsigned>(i)), operation.results[i]));
+  }
+  return values;
+}
+
+Value Builder::Emit(std::string name, Attributes attributes, absl::Span<const Value> operands, TensorType result) {
+  return Emit(Operation{std::move(name), std::move(attributes), {std::move(result)}}, operands).front();
+}
+
+Value Builder::Scalar(ElementType element, double value) const {
+  Tensor tensor(TensorType{element, {}});
+  if (reference::IsFloat(element)) {
+    tensor.SetFloat(0, value);
+  } else {
+    tensor.SetInt(0, static_cast<int64_t>(value));
+  }
+  return Constant(std::move(tensor));
+}
+
+Value Builder::Int64s(absl::Span<const int64_t> values) const {
+  Tensor tensor(TensorType{ElementType::kInt64, {static_cast<int64_t>(values.size())}});
+  for (size_t i = 0; i < values.size(); ++i) tensor.SetInt(static_cast<int64_t>(i), values[i]);
+  return Constant(std::move(tensor));
+}
+
+Value Builder::Unary(std::string name, const Value& x, Attributes attributes) {
+  return Emit(std::move(name), std::move(attributes), {x}, x.type());
+}
+
+Value Builder::Binary(std::string name, const Value& a, const Value& b, Attributes attributes) {
+  return Emit(std::move(name), std::move(attributes), {a, b}, {a.element(), *BroadcastShape(a.shape(), b.shape())});
+}
+
+Value Builder::Compare(std::string name, const Value& a, const Value& b) {
+  return Emit(std::move(name), {}, {a, b}, {ElementType::kBool, *BroadcastShape(a.shape(), b.shape())});
+}
+
+Value Builder::Where(const Value& condition, const Value& a, const Value& b) {
+  Shape shape = *BroadcastShape(condition.shape(), *BroadcastShape(a.shape(), b.shape()));
+  return Emit("where", {}, {condition, a, b}, {a.element(), std::move(shape)});
+}
+
+Value Builder::Cast(const Value& x, ElementType element, bool saturate) {
+  if (x.element() == element) return x;
+  return Emit("cast", {{"saturate", saturate}}, {x}, {element, x.shape()});
+}
+
+Value Builder::Reshape(const Value& x, Shape shape) {
+  if (x.shape() == shape) return x;
+  if (const Tensor* constant = x.constant()) {
+    // The same bytes under another shape; the copy in the closure keeps their owner.
+    auto owner = std::make_shared<Tensor>(*constant);
+    const absl::Span<const uint8_t> bytes = owner->bytes();
+    return Constant(Tensor(TensorType{x.element(), std::move(shape)}, std::move(owner), bytes));
+  }
+  return Emit("reshape", {}, {x}, {x.element(), std::move(shape)});
+}
+
+Value Builder::Transpose(const Value& x, std::vector<int64_t> perm) {
+  if (IsIdentity(perm)) return x;
+  Shape shape;
+  for (int64_t from : perm) shape.push_back(x.dim(from));
+  return Emit("transpose", {{"perm", std::move(perm)}}, {x}, {x.element(), std::move(shape)});
+}
+
+Value Builder::Broadcast(const Value& x, Shape shape) {
+  if (x.shape() == shape) return x;
+  return Emit("broadcast", {}, {x}, {x.element(), std::move(shape)});
+}
+
+Value Builder::Slice(const Value& x, std::vector<int64_t> starts, std::vector<int64_t> steps, Shape shape) {
+  const bool forward = std::all_of(steps.begin(), steps.end(), [](int64_t step) { return step > 0; });
+  if (x.shape() == shape && forward) return x;
+  return Emit("slice", {{"starts", std::move(starts)}, {"steps", std::move(steps)}}, {x},
+              {x.element(), std::move(shape)});
+}
+
+Value Builder::Concat(const std::vector<Value>& values, int64_t axis) {
+  if (values.size() == 1) return values.front();
+  TensorType type = values.front().type();
+  int64_t& dim = type.shape[static_cast<size_t>(axis)];
+  for (size_t i = 1; i < values.size(); ++i) dim += values[i].dim(axis);
+  return Emit("concat", {{"axis", axis}}, values, std::move(type));
+}
+
+Value Builder::Reduce(std::string name, const Value& x, std::vector<int64_t> axes) {
+  TensorType type = x.type();
+  for (int64_t axis : axes) type.shape[static_cast<size_t>(axis)] = 1;
+  return Emit(std::move(name), {{"axes", std::move(axes)}}, {x}, std::move(type));
+}
+
+Value Builder::MatMul(const Value& a, const Value& b, bool trans_a, bool trans_b, std::optional<ElementType> result) {
+  auto batch = [](const Value& v) { return absl::MakeConstSpan(v.shape()).first(v.shape().size() - 2); };
+  Shape shape = *BroadcastShape(batch(a), batch(b));
+  shape.push_back(a.dim(a.rank() - (trans_a ? 1 : 2)));
+  shape.push_back(b.dim(b.rank() - (trans_b ? 2 : 1)));
+  return Emit("matmul", {{"trans_a", trans_a}, {"trans_b", trans_b}}, {a, b},
+              {result.value_or(a.element()), std::move(shape)});
+}
+
+}  // namespace aot::import::onnx

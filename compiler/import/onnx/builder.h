@@ -1,0 +1,113 @@
+// Emits nn operations, or evaluates them at once where everything they need is known.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "compiler/reference/evaluate.h"
+#include "compiler/reference/tensor.h"
+#include "mlir/IR/Builders.h"
+
+namespace aot::import::onnx {
+
+// A tensor value of the graph: a constant, a value of the function being built, or (for the results of unsupported
+// nodes) neither. Copies mean the same value. A default-constructed Value is an absent optional input.
+class Value {
+ public:
+  Value() = default;
+  explicit operator bool() const { return rep_ != nullptr; }
+
+  const reference::TensorType& type() const { return rep_->type; }
+  reference::ElementType element() const { return rep_->type.element; }
+  const reference::Shape& shape() const { return rep_->type.shape; }
+  int64_t rank() const { return static_cast<int64_t>(rep_->type.shape.size()); }
+  int64_t dim(int64_t axis) const { return rep_->type.shape[static_cast<size_t>(axis)]; }
+  // Null if the value is only known at run time.
+  const reference::Tensor* constant() const { return rep_->constant ? &*rep_->constant : nullptr; }
+  // False for what an unsupported node would have given; such values have no type.
+  bool known() const { return rep_->constant || rep_->ssa; }
+  bool operator==(const Value& other) const { return rep_ == other.rep_; }
+
+ private:
+  friend class Builder;
+  struct Rep {
+    reference::TensorType type;
+    std::optional<reference::Tensor> constant;
+    mlir::Value ssa;  // of a constant: once it was needed
+  };
+  std::shared_ptr<Rep> rep_;
+};
+
+// Appends to one block. Shapes that don't fit an operation are the caller's mistake: handlers check before they build.
+// What only the sizes of results decide (rank, bytes) is checked here, once for all operators, and kept in status().
+class Builder {
+ public:
+  explicit Builder(mlir::OpBuilder builder) : builder_(std::move(builder)) {}
+
+  void set_location(mlir::Location location) { location_ = location; }
+  const std::optional<mlir::Location>& location() const { return location_; }
+  // The first result since ClearStatus that was too large, else OK.
+  const absl::Status& status() const { return status_; }
+  void ClearStatus() { status_ = absl::OkStatus(); }
+
+  Value Constant(reference::Tensor tensor) const;
+  Value FromArgument(mlir::Value argument, reference::TensorType type) const;
+  static Value Unsupported();
+  // The value in the function; makes an nn.constant of a constant when first asked.
+  mlir::Value Materialise(const Value& value);
+
+  // The one way in which operations come to be. Null operands are absent optional ones.
+  std::vector<Value> Emit(const reference::Operation& operation, absl::Span<const Value> operands);
+  Value Emit(std::string name, reference::Attributes attributes, absl::Span<const Value> operands,
+             reference::TensorType result);
+
+  // Constants. Scalars have rank 0.
+  Value Scalar(reference::ElementType element, double value) const;
+  Value Int64s(absl::Span<const int64_t> values) const;
+
+  // Elementwise. Operand shapes must broadcast (BroadcastShape below); `like` a says the result's element type.
+  Value Unary(std::string name, const Value& x, reference::Attributes attributes = {});
+  Value Binary(std::string name, const Value& a, const Value& b, reference::Attributes attributes = {});
+  Value Compare(std::string name, const Value& a, const Value& b);  // boolean result
+  Value Where(const Value& condition, const Value& a, const Value& b);
+  Value Cast(const Value& x, reference::ElementType element, bool saturate = true);
+  Value Add(const Value& a, const Value& b) { return Binary("add", a, b); }
+  Value Sub(const Value& a, const Value& b) { return Binary("sub", a, b); }
+  Value Mul(const Value& a, const Value& b) { return Binary("mul", a, b); }
+  Value Div(const Value& a, const Value& b) { return Binary("div", a, b); }
+
+  // Data movement; each gives its operand where it would change nothing. Element counts must match in Reshape.
+  Value Reshape(const Value& x, reference::Shape shape);
+  Value Transpose(const Value& x, std::vector<int64_t> perm);
+  Value Broadcast(const Value& x, reference::Shape shape);
+  Value Slice(const Value& x, std::vector<int64_t> starts, std::vector<int64_t> steps, reference::Shape shape);
+  Value Concat(const std::vector<Value>& values, int64_t axis);
+
+  // Reductions keep the reduced dimensions as 1.
+  Value Reduce(std::string name, const Value& x, std::vector<int64_t> axes);
+  // Ranks of at least 2, leading dimensions that broadcast. `result`: the element type, by default that of a.
+  Value MatMul(const Value& a, const Value& b, bool trans_a = false, bool trans_b = false,
+               std::optional<reference::ElementType> result = std::nullopt);
+
+ private:
+  std::optional<std::vector<Value>> Evaluate(const reference::Operation& operation,
+                                             absl::Span<const Value> operands) const;
+
+  mlir::OpBuilder builder_;
+  std::optional<mlir::Location> location_;
+  absl::Status status_;
+};
+
+// The product of dimensions that were checked or of some of them; the largest number if only a dimension of 0 kept the
+// whole small.
+int64_t Elements(absl::Span<const int64_t> dims);
+
+// NumPy's broadcast, or nullopt.
+std::optional<reference::Shape> BroadcastShape(absl::Span<const int64_t> a, absl::Span<const int64_t> b);
+
+}  // namespace aot::import::onnx

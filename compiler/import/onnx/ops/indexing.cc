@@ -1,0 +1,216 @@
+// Gathering and scattering by indices.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/import/onnx/registry.h"
+#include "compiler/import/onnx/text.h"
+
+namespace aot::import::onnx {
+namespace {
+
+using reference::ElementType;
+using reference::Shape;
+
+absl::Status RequireIndices(Node& n, size_t input) {
+  const ElementType element = n.In(input).element();
+  if (element == ElementType::kInt32 || element == ElementType::kInt64) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("indices must be int32 or int64, not ", reference::Name(element)));
+}
+
+absl::StatusOr<Results> ImportGather(Node& n) {
+  const Value& x = n.In(0);
+  RETURN_IF_ERROR(RequireIndices(n, 1));
+  ASSIGN_OR_RETURN(const int64_t axis, n.Axis(n.Int("axis", 0), x.rank()));
+  Shape shape(x.shape().begin(), x.shape().begin() + axis);
+  shape.insert(shape.end(), n.In(1).shape().begin(), n.In(1).shape().end());
+  shape.insert(shape.end(), x.shape().begin() + axis + 1, x.shape().end());
+  if (x.dim(axis) == 0 && Elements(n.In(1).shape()) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("dimension ", axis, " is empty"));
+  }
+  return Results{n.b.Emit("gather", {{"axis", axis}}, {x, n.In(1)}, {x.element(), std::move(shape)})};
+}
+
+absl::StatusOr<Results> ImportGatherElements(Node& n) {
+  const Value& x = n.In(0);
+  const Value& indices = n.In(1);
+  RETURN_IF_ERROR(RequireIndices(n, 1));
+  ASSIGN_OR_RETURN(const int64_t axis, n.Axis(n.Int("axis", 0), x.rank()));
+  RETURN_IF_ERROR(n.RequireRank(1, x.rank(), x.rank()));
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    if (i != axis ? indices.dim(i) <= x.dim(i) : x.dim(i) > 0 || indices.dim(i) == 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat("indices of ", reference::ToString(indices.shape()),
+                                                   " don't fit an input of ", reference::ToString(x.shape())));
+  }
+  return Results{n.b.Emit("gather_elements", {{"axis", axis}}, {x, indices}, {x.element(), indices.shape()})};
+}
+
+// The shape of the slices that index tuples in the last dimension of `indices` address, after `batch_dims` common
+// dimensions.
+absl::StatusOr<Shape> IndexedShape(Node& n, int64_t batch_dims) {
+  const Value& x = n.In(0);
+  const Value& indices = n.In(1);
+  RETURN_IF_ERROR(RequireIndices(n, 1));
+  RETURN_IF_ERROR(n.RequireRank(0, 1));
+  RETURN_IF_ERROR(n.RequireRank(1, 1));
+  const int64_t tuple = indices.dim(indices.rank() - 1);
+  if (batch_dims < 0 || batch_dims >= indices.rank() || tuple < 1 || batch_dims + tuple > x.rank() ||
+      !std::equal(x.shape().begin(), x.shape().begin() + batch_dims, indices.shape().begin())) {
+    return absl::InvalidArgumentError(absl::StrCat("indices of ", reference::ToString(indices.shape()),
+                                                   " and batch_dims ", batch_dims, " don't fit an input of ",
+                                                   reference::ToString(x.shape())));
+  }
+  Shape shape(indices.shape().begin(), indices.shape().end() - 1);
+  shape.insert(shape.end(), x.shape().begin() + batch_dims + tuple, x.shape().end());
+  return shape;
+}
+
+absl::StatusOr<Results> ImportGatherNd(Node& n) {
+  const int64_t batch_dims = n.Int("batch_dims", 0);
+  ASSIGN_OR_RETURN(Shape shape, IndexedShape(n, batch_dims));
+  return Results{
+      n.b.Emit("gather_nd", {{"batch_dims", batch_dims}}, {n.In(0), n.In(1)}, {n.In(0).element(), std::move(shape)})};
+}
+
+absl::StatusOr<std::string> ReadReduction(Node& n) {
+  const std::string reduction = n.String("reduction", "none");
+  for (const char* known : {"none", "add", "mul", "min", "max"}) {
+    if (reduction == known) return reduction;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("reduction is ", Quoted(reduction), "; it must be none, add, mul, min or max"));
+}
+
+absl::StatusOr<Results> ImportScatterElements(Node& n) {
+  const Value& x = n.In(0);
+  const Value& indices = n.In(1);
+  RETURN_IF_ERROR(RequireIndices(n, 1));
+  RETURN_IF_ERROR(n.RequireSameElement(0, 2));
+  ASSIGN_OR_RETURN(const int64_t axis, n.Axis(n.Int("axis", 0), x.rank()));
+  ASSIGN_OR_RETURN(const std::string reduction, ReadReduction(n));
+  RETURN_IF_ERROR(n.RequireRank(1, x.rank(), x.rank()));
+  bool fits = indices.shape() == n.In(2).shape();
+  for (int64_t i = 0; i < x.rank(); ++i) fits = fits && (i == axis || indices.dim(i) <= x.dim(i));
+  if (!fits) {
+    return absl::InvalidArgumentError(absl::StrCat("indices of ", reference::ToString(indices.shape()),
+                                                   " and updates of ", reference::ToString(n.In(2).shape()),
+                                                   " don't fit an input of ", reference::ToString(x.shape())));
+  }
+  return Results{
+      n.b.Emit("scatter_elements", {{"axis", axis}, {"reduction", reduction}}, {x, indices, n.In(2)}, x.type())};
+}
+
+absl::StatusOr<Results> ImportScatterNd(Node& n) {
+  RETURN_IF_ERROR(n.RequireSameElement(0, 2));
+  ASSIGN_OR_RETURN(const std::string reduction, ReadReduction(n));
+  ASSIGN_OR_RETURN(const Shape shape, IndexedShape(n, 0));
+  if (n.In(2).shape() != shape) {
+    return absl::InvalidArgumentError(absl::StrCat("updates are ", reference::ToString(n.In(2).shape()), ", ",
+                                                   reference::ToString(shape), " is expected"));
+  }
+  return Results{n.b.Emit("scatter_nd", {{"reduction", reduction}}, {n.In(0), n.In(1), n.In(2)}, n.In(0).type())};
+}
+
+absl::StatusOr<Results> ImportOneHot(Node& n) {
+  const Value& indices = n.In(0);
+  int64_t depth = 0;
+  if (n.In(1).constant() && reference::IsFloat(n.In(1).element()) && n.In(1).constant()->size() == 1) {
+    depth = static_cast<int64_t>(n.In(1).constant()->GetFloat(0));
+  } else {
+    ASSIGN_OR_RETURN(depth, n.ConstantInt(1, "the depth"));
+  }
+  if (depth < 1) return absl::InvalidArgumentError(absl::StrCat("a depth of ", depth));
+  if (n.In(2).shape() != Shape{2}) return absl::InvalidArgumentError("the values must be two: off and on");
+  ASSIGN_OR_RETURN(const int64_t axis, n.Axis(n.Int("axis", -1), indices.rank() + 1));
+  Shape shape = indices.shape();
+  shape.insert(shape.begin() + axis, depth);
+  return Results{n.b.Emit("one_hot", {{"axis", axis}}, {indices, n.In(2)}, {n.In(2).element(), std::move(shape)})};
+}
+
+absl::StatusOr<Results> ImportTopK(Node& n) {
+  const Value& x = n.In(0);
+  ASSIGN_OR_RETURN(const int64_t axis, n.Axis(n.Int("axis", -1), x.rank()));
+  int64_t k = n.Int("k", 0);
+  if (n.version() >= 10) {
+    if (!n.Has(1)) return absl::InvalidArgumentError("K is missing");
+    ASSIGN_OR_RETURN(k, n.ConstantInt(1, "K"));
+  }
+  if (k < 0 || k > x.dim(axis)) {
+    return absl::InvalidArgumentError(absl::StrCat("K is ", k, ", the dimension has ", x.dim(axis), " elements"));
+  }
+  // The result is always sorted, which `sorted = 0` leaves open.
+  Shape shape = x.shape();
+  shape[static_cast<size_t>(axis)] = k;
+  return n.b.Emit(reference::Operation{"topk",
+                                       {{"axis", axis}, {"largest", n.Flag("largest", true)}},
+                                       {{x.element(), shape}, {ElementType::kInt64, shape}}},
+                  {x});
+}
+
+// Elements where a known condition holds, by their positions.
+absl::StatusOr<Results> ImportCompress(Node& n) {
+  Value x = n.In(0);
+  const reference::Tensor* condition = n.In(1).constant();
+  if (!condition || n.In(1).rank() != 1) {
+    return Unsupported("the number of selected elements depends on a condition that is only known at run time",
+                       "constant conditions of one dimension");
+  }
+  int64_t axis = 0;
+  if (n.HasAttribute("axis")) {
+    ASSIGN_OR_RETURN(axis, n.Axis(n.Int("axis", 0), x.rank()));
+  } else {
+    x = n.b.Reshape(x, {Elements(x.shape())});
+  }
+  std::vector<int64_t> positions;
+  for (int64_t i = 0; i < std::min(condition->size(), x.dim(axis)); ++i) {
+    if (condition->GetInt(i) != 0) positions.push_back(i);
+  }
+  Shape shape = x.shape();
+  shape[static_cast<size_t>(axis)] = static_cast<int64_t>(positions.size());
+  return Results{n.b.Emit("gather", {{"axis", axis}}, {x, n.b.Int64s(positions)}, {x.element(), std::move(shape)})};
+}
+
+// Reverses the first elements along the time axis, as many as the batch's known length.
+absl::StatusOr<Results> ImportReverseSequence(Node& n) {
+  const Value& x = n.In(0);
+  RETURN_IF_ERROR(n.RequireRank(0, 2));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> lengths, n.ConstantInts(1, "the sequence lengths"));
+  const int64_t time = n.Int("time_axis", 0), batch = n.Int("batch_axis", 1);
+  if (time + batch != 1 || time * batch != 0)
+    return absl::InvalidArgumentError("time_axis and batch_axis must be 0 and 1");
+  const int64_t times = x.dim(time), batches = x.dim(batch);
+  if (static_cast<int64_t>(lengths.size()) != batches)
+    return absl::InvalidArgumentError("one length for each batch is needed");
+  // Index tuples (dimension 0, dimension 1) of every position.
+  std::vector<int64_t> tuples;
+  for (int64_t i = 0; i < x.dim(0); ++i) {
+    for (int64_t j = 0; j < x.dim(1); ++j) {
+      const int64_t t = time == 0 ? i : j, length = lengths[static_cast<size_t>(time == 0 ? j : i)];
+      if (length < 0 || length > times) return absl::InvalidArgumentError(absl::StrCat("a length of ", length));
+      const int64_t from = t < length ? length - 1 - t : t;
+      tuples.push_back(time == 0 ? from : i);
+      tuples.push_back(time == 0 ? j : from);
+    }
+  }
+  const Value indices = n.b.Reshape(n.b.Int64s(tuples), {x.dim(0), x.dim(1), 2});
+  return Results{n.b.Emit("gather_nd", {{"batch_dims", int64_t{0}}}, {x, indices}, x.type())};
+}
+
+}  // namespace
+
+Family IndexingFamily() {
+  static const std::vector<Operator> operators = {
+      {"Compress", {9, 11}, 2, 2, ImportCompress},
+      {"Gather", {1, 11, 13}, 2, 2, ImportGather},
+      {"GatherElements", {11, 13}, 2, 2, ImportGatherElements},
+      {"GatherND", {11, 12, 13}, 2, 2, ImportGatherNd},
+      {"OneHot", {9, 11}, 3, 3, ImportOneHot},
+      {"ReverseSequence", {10}, 2, 2, ImportReverseSequence},
+      {"Scatter", {9, 11}, 3, 3, ImportScatterElements},
+      {"ScatterElements", {11, 13, 16, 18}, 3, 3, ImportScatterElements},
+      {"ScatterND", {11, 13, 16, 18}, 3, 3, ImportScatterNd},
+      {"TopK", {1, 10, 11, 24}, 1, 2, ImportTopK},
+  };
+  return {"indexing", operators};
+}
+
+}  // namespace aot::import::onnx
