@@ -13,7 +13,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -101,11 +100,7 @@ absl::Status FileBlobStore::Prepare() {
   for (absl::string_view part : {"sha256", "tmp", "uploads", "quarantine"}) {
     if (absl::Status s = fs::MakeDirectories(absl::StrCat(root_, "/", part), 0700); !s.ok()) return s;
   }
-  // All 256 directories at once: then storing a blob never has to make one durable.
-  for (int i = 0; i < 256; ++i) {
-    std::string path = absl::StrFormat("%s/sha256/%02x", root_, i);
-    if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return fs::ErrnoStatus(errno, "create", path);
-  }
+  // A process killed right after it made a directory for blobs may not have synced it: see Install.
   if (absl::Status s = fs::SyncDirectory(absl::StrCat(root_, "/sha256")); !s.ok()) return s;
 
   absl::StatusOr<std::vector<std::string>> temporaries = fs::ListDirectory(absl::StrCat(root_, "/tmp"));
@@ -139,11 +134,20 @@ absl::StatusOr<std::unique_ptr<BlobWriter>> FileBlobStore::OpenUpload(const Blob
 }
 
 absl::Status FileBlobStore::Install(const std::string& temporary, const Digest& digest) {
+  std::string directory = DirectoryOf(digest);
+  if (mkdir(directory.c_str(), 0700) == 0) {
+    if (absl::Status s = fs::SyncDirectory(absl::StrCat(root_, "/sha256")); !s.ok()) {
+      rmdir(directory.c_str());  // so that the next blob here syncs it
+      return s;
+    }
+  } else if (errno != EEXIST) {
+    return fs::ErrnoStatus(errno, "create", directory);
+  }
   {
     absl::MutexLock lock(&mutex_);
     if (absl::Status s = fs::Rename(temporary, PathOf(digest)); !s.ok()) return s;
   }
-  return fs::SyncDirectory(DirectoryOf(digest));
+  return fs::SyncDirectory(directory);
 }
 
 absl::StatusOr<std::unique_ptr<BlobReader>> FileBlobStore::Open(const BlobRef& ref, Verify verify) {
@@ -222,8 +226,10 @@ absl::StatusOr<bool> FileBlobStore::Delete(const Digest& digest, const std::func
 
 absl::StatusOr<std::vector<BlobRef>> FileBlobStore::List() const {
   std::vector<BlobRef> blobs;
-  for (int i = 0; i < 256; ++i) {
-    std::string directory = absl::StrFormat("%s/sha256/%02x", root_, i);
+  absl::StatusOr<std::vector<std::string>> directories = fs::ListDirectory(absl::StrCat(root_, "/sha256"));
+  if (!directories.ok()) return directories.status();
+  for (const std::string& prefix : *directories) {
+    std::string directory = absl::StrCat(root_, "/sha256/", prefix);
     absl::StatusOr<std::vector<std::string>> names = fs::ListDirectory(directory);
     if (!names.ok()) return names.status();
     for (const std::string& name : *names) {
