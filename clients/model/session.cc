@@ -1,0 +1,150 @@
+#include "clients/model/session.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "clients/tensor_io/tensor_file.h"
+
+namespace aot::clients {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+aot_load_options LoadOptions() {
+  aot_load_options options = {};
+  options.size = sizeof(options);
+  options.flags = AOT_LOAD_VERIFY | AOT_LOAD_PREFAULT;
+  return options;
+}
+
+using InfoAt = aot_status (*)(const aot_model*, uint32_t, aot_tensor_info*);
+
+absl::StatusOr<std::vector<aot_tensor_info>> Infos(const aot_model* model, uint32_t count, InfoAt at) {
+  std::vector<aot_tensor_info> infos(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    infos[i].size = sizeof(aot_tensor_info);
+    if (at(model, i, &infos[i]) != AOT_OK) return absl::InternalError("the runtime doesn't describe a tensor");
+  }
+  return infos;
+}
+
+Port ToPort(const aot_tensor_info& info) {
+  // Both enumerations are that of onnx.TensorProto.DataType.
+  return {info.name, {static_cast<reference::ElementType>(info.dtype), {info.dims, info.dims + info.rank}}};
+}
+
+}  // namespace
+
+absl::Status ToStatus(aot_status status, const aot_error& error) {
+  if (status == AOT_OK) return absl::OkStatus();
+  std::string message = error.message[0] != '\0' ? error.message : aot_status_text(status);
+  if (error.path[0] != '\0' && message.find(error.path) == std::string::npos) {
+    message = absl::StrCat(error.path, ": ", message);
+  }
+  switch (status) {
+    case AOT_NOT_FOUND:
+      return absl::NotFoundError(message);
+    case AOT_INVALID_ARGUMENT:
+    case AOT_MALFORMED:
+    case AOT_VERSION_MISMATCH:
+      return absl::InvalidArgumentError(message);
+    case AOT_WRONG_TARGET:
+    case AOT_MISSING_CPU_FEATURE:
+    case AOT_UNSUPPORTED:
+      return absl::FailedPreconditionError(message);
+    case AOT_DIGEST_MISMATCH:
+    case AOT_SELF_TEST_FAILED:
+      return absl::DataLossError(message);
+    case AOT_OUT_OF_MEMORY:
+      return absl::ResourceExhaustedError(message);
+    case AOT_IO_ERROR:
+      return absl::UnknownError(message);
+    default:
+      return absl::InternalError(message);
+  }
+}
+
+void Session::Free::operator()(void* memory) const { free(memory); }
+
+Session::Buffer Session::Allocate(size_t bytes) {
+  // aligned_alloc wants a multiple of the alignment.
+  size_t rounded = (bytes / kAlignment + 1) * kAlignment;
+  return Buffer(aligned_alloc(kAlignment, rounded));
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Load(const std::string& path) {
+  std::unique_ptr<Session> session(new Session);
+  aot_load_options options = LoadOptions();
+  aot_status status = aot_load_file(path.c_str(), &options, &session->model_, &session->error_);
+  if (status != AOT_OK) return ToStatus(status, session->error_);
+  if (absl::Status prepared = session->Prepare(); !prepared.ok()) return prepared;
+  return session;
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::FromMemory(absl::string_view bytes) {
+  std::unique_ptr<Session> session(new Session);
+  session->file_ = Allocate(bytes.size());
+  if (session->file_ == nullptr) return absl::ResourceExhaustedError("no memory for the artifact");
+  if (!bytes.empty()) memcpy(session->file_.get(), bytes.data(), bytes.size());
+  aot_load_options options = LoadOptions();
+  aot_status status = aot_load_memory(session->file_.get(), bytes.size(), &options, &session->model_, &session->error_);
+  if (status != AOT_OK) return ToStatus(status, session->error_);
+  if (absl::Status prepared = session->Prepare(); !prepared.ok()) return prepared;
+  return session;
+}
+
+Session::~Session() { aot_unload(model_); }
+
+absl::Status Session::Prepare() {
+  absl::StatusOr<std::vector<aot_tensor_info>> inputs = Infos(model_, aot_input_count(model_), aot_input_info);
+  if (!inputs.ok()) return inputs.status();
+  absl::StatusOr<std::vector<aot_tensor_info>> outputs = Infos(model_, aot_output_count(model_), aot_output_info);
+  if (!outputs.ok()) return outputs.status();
+  for (const aot_tensor_info& info : *inputs) {
+    inputs_.push_back(ToPort(info));
+    buffers_.push_back(Allocate(info.bytes));
+    input_pointers_.push_back(buffers_.back().get());
+  }
+  for (const aot_tensor_info& info : *outputs) {
+    outputs_.push_back(ToPort(info));
+    if (info.state != AOT_NO_STATE) {  // the two of a state pair share one buffer
+      output_pointers_.push_back(input_pointers_[info.state]);
+      continue;
+    }
+    buffers_.push_back(Allocate(info.bytes));
+    output_pointers_.push_back(buffers_.back().get());
+  }
+  for (const Buffer& buffer : buffers_) {
+    if (buffer == nullptr) return absl::ResourceExhaustedError("no memory for the inputs and outputs");
+  }
+  args_.size = sizeof(args_);
+  args_.inputs = input_pointers_.data();
+  args_.outputs = output_pointers_.data();
+  args_.input_count = static_cast<uint32_t>(input_pointers_.size());
+  args_.output_count = static_cast<uint32_t>(output_pointers_.size());
+  args_.error = &error_;
+  return absl::OkStatus();
+}
+
+absl::Status Session::SetInput(size_t index, const reference::Tensor& tensor) {
+  const Port& port = inputs_[index];
+  absl::Status status = CheckType(tensor, port.type, absl::StrCat("input ", port.name));
+  if (!status.ok()) return status;
+  if (!tensor.bytes().empty()) memcpy(input_pointers_[index], tensor.bytes().data(), tensor.bytes().size());
+  return absl::OkStatus();
+}
+
+absl::Status Session::Invoke() {
+  aot_status status = aot_run(model_, &args_);
+  return status == AOT_OK ? absl::OkStatus() : ToStatus(status, error_);
+}
+
+reference::Tensor Session::Output(size_t index) const {
+  reference::Tensor tensor(outputs_[index].type);
+  absl::Span<uint8_t> bytes = tensor.mutable_bytes();
+  if (!bytes.empty()) memcpy(bytes.data(), output_pointers_[index], bytes.size());
+  return tensor;
+}
+
+}  // namespace aot::clients
