@@ -1,0 +1,67 @@
+// Digests and keys: what decides whether two requests mean the same artifact. No MLIR, so that a server can link it alone.
+#include <sodium.h>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "compiler/build_digest.h"
+#include "compiler/pipeline.h"
+#include "compiler/target/target.h"
+
+namespace aot::compiler {
+namespace {
+
+std::string Sha256(absl::string_view bytes) {
+  unsigned char digest[crypto_hash_sha256_BYTES];
+  crypto_hash_sha256(digest, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest), sizeof digest));
+}
+
+// Names come from users: what would end a line or a key is escaped.
+std::string Quoted(absl::string_view name) { return absl::StrCat("\"", absl::CHexEscape(name), "\""); }
+
+}  // namespace
+
+// The text that is hashed for a model with external data is specified at Model.digest in proto/aot/v1/artifact.proto.
+std::string ModelDigest(const Model& model) {
+  std::string digest = Sha256(model.bytes);
+  if (model.external.empty()) return digest;
+  std::string text = absl::StrCat("aot-model-v1\nmodel ", digest, " ", model.bytes.size(), "\n");
+  for (const auto& [name, bytes] : model.external)
+    absl::StrAppend(&text, "external ", Sha256(bytes), " ", bytes.size(), " ", name.size(), " ", name, "\n");
+  return Sha256(text);
+}
+
+std::string CanonicalOptions(const Options& options) {
+  // Sorted by construction; maps are sorted by name.
+  std::string text;
+  for (const auto& [name, size] : options.dims) absl::StrAppend(&text, "dim.", Quoted(name), "=", size, "\n");
+  for (const auto& [name, shape] : options.input_shapes)
+    absl::StrAppend(&text, "input_shape.", Quoted(name), "=", absl::StrJoin(shape, "x"), "\n");
+  absl::StrAppend(&text, "math=", options.strict_math ? "strict" : "default", "\n");
+  if (!options.model_name.empty()) absl::StrAppend(&text, "model_name=", Quoted(options.model_name), "\n");
+  absl::StrAppend(&text, "opt=", options.opt_level, "\n");
+  return text;
+}
+
+absl::StatusOr<std::string> ArtifactKey(absl::string_view model_digest, const Options& options) {
+  auto target = target::Find(options.target);
+  if (!target.ok()) return target.status();
+  return Sha256(absl::StrCat("aot-artifact-v1\nmodel ", model_digest, "\ntarget ", target::Digest(**target), "\ncompiler ",
+                             AOT_BUILD_DIGEST, "\n", CanonicalOptions(options)));
+}
+
+std::string CompilerVersion() { return absl::StrCat("aot 0.1.0+", absl::string_view(AOT_BUILD_DIGEST).substr(0, 12)); }
+
+absl::string_view Name(Stage stage) {
+  switch (stage) {
+    case Stage::kImport: return "import";
+    case Stage::kOptimize: return "optimize";
+    case Stage::kSchedule: return "schedule";
+    case Stage::kGenerate: return "generate";
+    case Stage::kEmit: return "emit";
+  }
+  return "unknown";
+}
+
+}  // namespace aot::compiler

@@ -1,0 +1,169 @@
+#include "compiler/pipeline.h"
+
+#include <future>
+#include <mutex>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "compiler/codegen/generate.h"
+#include "compiler/emit/artifact.h"
+#include "compiler/emit/link.h"
+#include "compiler/graph/pipeline.h"
+#include "compiler/import/onnx/import.h"
+#include "compiler/ir/reference_bridge.h"
+#include "compiler/schedule/program.h"
+#include "compiler/self_test.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace aot::compiler {
+namespace {
+
+namespace onnx = import::onnx;
+
+absl::Status CheckOptions(const Options& options) {
+  if (options.opt_level < 0 || options.opt_level > 3)
+    return absl::InvalidArgumentError(absl::StrCat("opt_level is ", options.opt_level, "; 0 to 3 are allowed"));
+  if (options.threads < 0 || options.threads > 1024)
+    return absl::InvalidArgumentError(absl::StrCat("threads is ", options.threads, "; 0 (one for each core) to 1024 are allowed"));
+  return absl::OkStatus();
+}
+
+// Collects what MLIR has to say while it is in scope.
+class Diagnostics {
+ public:
+  explicit Diagnostics(mlir::MLIRContext& context)
+      : handler_(&context, [this](mlir::Diagnostic& diagnostic) {
+          std::lock_guard<std::mutex> lock(mutex_);
+          if (text_.size() < 4096) absl::StrAppend(&text_, diagnostic.str(), "\n");
+          return mlir::success();
+        }) {}
+  std::string text() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return text_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string text_;
+  mlir::ScopedDiagnosticHandler handler_;
+};
+
+mlir::func::FuncOp MainOf(mlir::ModuleOp module) { return module.lookupSymbol<mlir::func::FuncOp>("main"); }
+
+emit::ManifestData Describe(const onnx::ImportedModel& model, const schedule::Program& program, const Options& options,
+                            const target::Description& target, const std::string& key, const std::string& model_digest) {
+  emit::ManifestData data;
+  data.key = key;
+  data.model_digest = model_digest;
+  data.model_name = options.model_name.empty() ? model.graph_name : options.model_name;
+  data.compiler_version = CompilerVersion();
+  data.options = CanonicalOptions(options);
+  data.SetTarget(target);
+  data.arena_size = program.arena_size;
+  data.arena_alignment = 64;
+  data.scratch_size = 0;
+  auto tensors = [](const std::vector<ValueInfo>& values) {
+    std::vector<emit::Tensor> result;
+    for (const ValueInfo& value : values) {
+      emit::Tensor tensor;
+      tensor.name = value.name;
+      tensor.dtype = static_cast<aot_dtype>(value.type.element);
+      tensor.dims = value.type.shape;
+      result.push_back(std::move(tensor));
+    }
+    return result;
+  };
+  data.inputs = tensors(model.inputs);
+  data.outputs = tensors(model.outputs);
+  for (const schedule::ArenaEntry& entry : program.arena) {
+    data.plan.push_back({entry.name, static_cast<uint64_t>(entry.offset), static_cast<uint64_t>(entry.bytes),
+                         static_cast<uint32_t>(entry.first_step), static_cast<uint32_t>(entry.last_step)});
+  }
+  for (const auto& [name, count] : model.operators) data.operators.push_back({name, static_cast<uint32_t>(count)});
+  return data;
+}
+
+}  // namespace
+
+absl::StatusOr<Artifact> Compile(const Model& model, const Options& options, const Progress& progress) {
+  auto report = [&](Stage stage, int done, int total) {
+    if (progress) progress(stage, done, total);
+  };
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
+  auto target = target::Find(options.target);
+  if (!target.ok()) return target.status();
+  std::string model_digest = ModelDigest(model);
+  auto key = ArtifactKey(model_digest, options);
+  if (!key.ok()) return key.status();
+
+  report(Stage::kImport, 0, 1);
+  mlir::MLIRContext context;
+  Diagnostics diagnostics(context);
+  auto imported = onnx::Import(context, model, options);
+  if (!imported.ok()) return imported.status();
+  report(Stage::kImport, 1, 1);
+
+  // The reference runs beside the rest, on a copy of the model as it was imported.
+  mlir::OwningOpRef<mlir::ModuleOp> untouched = imported->module->clone();
+  auto self_test = std::async(std::launch::async, [&] { return MakeSelfTest(MainOf(*untouched)); });
+
+  report(Stage::kOptimize, 0, 1);
+  mlir::PassManager passes(&context);
+  graph::BuildGraphPipeline(passes, options.opt_level, options.strict_math);
+  if (mlir::failed(passes.run(*imported->module)))
+    return absl::InternalError(absl::StrCat("a graph pass failed: ", diagnostics.text()));
+  report(Stage::kOptimize, 1, 1);
+
+  report(Stage::kSchedule, 0, 1);
+  auto program = schedule::BuildProgram(MainOf(*imported->module), **target);
+  if (!program.ok()) return program.status();
+  report(Stage::kSchedule, 1, 1);
+
+  auto objects = codegen::GenerateObjects(*program, **target, absl::HexStringToBytes(*key), options.threads,
+                                          [&](int done, int total) { report(Stage::kGenerate, done, total); });
+  if (!objects.ok()) return objects.status();
+
+  report(Stage::kEmit, 0, 1);
+  auto code = emit::LinkCode(*objects, **target, static_cast<uint64_t>(program->weights_size));
+  if (!code.ok()) return code.status();
+  auto weights = schedule::PackWeights(*program);
+  if (!weights.ok()) return weights.status();
+  emit::ManifestData data = Describe(*imported, *program, options, **target, *key, model_digest);
+  auto vector = self_test.get();
+  if (!vector.ok()) return vector.status();
+  data.self_test = *std::move(vector);
+  auto artifact = emit::BuildArtifact(data, *std::move(code), *std::move(weights));
+  if (artifact.ok()) report(Stage::kEmit, 1, 1);
+  return artifact;
+}
+
+absl::StatusOr<ModelInfo> Check(const Model& model, const Options& options) {
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  Diagnostics diagnostics(context);
+  auto imported = onnx::Import(context, model, options);
+  if (!imported.ok()) return imported.status();
+  return ModelInfo{imported->graph_name, imported->inputs, imported->outputs, imported->operators};
+}
+
+absl::StatusOr<std::vector<reference::Tensor>> RunReference(const Model& model, const Options& options,
+                                                            const std::vector<reference::Tensor>& inputs) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  Diagnostics diagnostics(context);
+  auto imported = onnx::Import(context, model, options);
+  if (!imported.ok()) return imported.status();
+  auto outputs = nn::Interpret(MainOf(*imported->module), inputs);
+  if (!outputs.ok()) return outputs.status();
+  // Outputs that are constants point into the model: give each its own bytes.
+  for (reference::Tensor& output : *outputs) {
+    reference::Tensor copy(output.type());
+    std::copy(output.bytes().begin(), output.bytes().end(), copy.mutable_bytes().begin());
+    output = std::move(copy);
+  }
+  return outputs;
+}
+
+absl::StatusOr<std::string> SharedObject(const Artifact& artifact) { return emit::SharedObject(artifact); }
+
+}  // namespace aot::compiler

@@ -1,0 +1,211 @@
+#include "compiler/schedule/kernel_plan.h"
+
+#include <algorithm>
+
+namespace aot::schedule {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+int64_t Align(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+int64_t Product(llvm::ArrayRef<int64_t> values) {
+  int64_t product = 1;
+  for (int64_t v : values) product *= v;
+  return product;
+}
+
+// Accumulators are as wide as the result's compute type.
+int AccumulatorBits(mlir::Type element) { return std::max(32u, element.getIntOrFloatBitWidth()); }
+
+std::optional<unsigned> ArgumentOf(mlir::Value value) {
+  if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return argument.getArgNumber();
+  return std::nullopt;
+}
+
+// Adds a part to scratch and gives its offset.
+int64_t Reserve(KernelPlan& plan, int64_t bytes) {
+  int64_t offset = plan.scratch_bytes;
+  plan.scratch_bytes += Align(bytes);
+  return offset;
+}
+
+void PlanPacking(KernelPlan& plan, mlir::Value operand, llvm::ArrayRef<bool> is_constant, bool pack_if_variable) {
+  auto argument = ArgumentOf(operand);
+  if (argument && is_constant[*argument]) {
+    plan.packed_operand = *argument;
+  } else if (pack_if_variable || !argument) {
+    plan.pack_at_run_time = true;
+    // One group (batch entry) at a time.
+    plan.pack_offset =
+        Reserve(plan, plan.packing.depth() * plan.packing.cols * StorageBytes(nn::TensorTypeOf(operand).getElementType()));
+  }
+}
+
+void PlanMatMul(KernelPlan& plan, nn::MatMulOp op, llvm::ArrayRef<bool> is_constant, const target::Description& target) {
+  auto lhs = nn::TensorTypeOf(op.getLhs()), rhs = nn::TensorTypeOf(op.getRhs()), result = nn::TensorTypeOf(op.getResult());
+  int64_t rank = rhs.getRank();
+  int64_t n = result.getShape().back(), m = result.getDimSize(result.getRank() - 2);
+  int64_t k = rhs.getDimSize(op.getTransB() ? rank - 1 : rank - 2);
+  plan.tile = ChooseTile(target, m, n, k, AccumulatorBits(result.getElementType()));
+  PanelPacking& packing = plan.packing;
+  packing.groups = Product(rhs.getShape().drop_back(2));
+  packing.group_stride = k * n;
+  packing.k_sizes = {k};
+  packing.k_strides = {op.getTransB() ? 1 : n};
+  packing.cols = n;
+  packing.col_stride = op.getTransB() ? k : 1;
+  packing.width = plan.tile.width();
+  PlanPacking(plan, op.getRhs(), is_constant, /*pack_if_variable=*/op.getTransB() && m > 1);
+  if (!ArgumentOf(op.getLhs())) {
+    plan.copy_input = true;
+    plan.input_offset = Reserve(plan, lhs.getNumElements() * StorageBytes(lhs.getElementType()));
+  }
+}
+
+void PlanConv(KernelPlan& plan, nn::ConvOp op, llvm::ArrayRef<bool> is_constant, const target::Description& target) {
+  auto input = nn::TensorTypeOf(op.getInput()), filter = nn::TensorTypeOf(op.getFilter());
+  auto result = nn::TensorTypeOf(op.getResult());
+  bool last = op.getChannelsLast();
+  int64_t rank = input.getRank(), spatial = rank - 2, group = op.getGroup();
+  int64_t channels = last ? input.getShape().back() : input.getDimSize(1);
+  int64_t features = last ? filter.getShape().back() : filter.getDimSize(0);
+  int64_t per_group = channels / group, features_per_group = features / group;
+  bool depthwise = group > 1 && per_group == 1 && features_per_group == 1;
+  int64_t rows = result.getDimSize(last ? rank - 2 : rank - 1);
+
+  PanelPacking& packing = plan.packing;
+  // Filter strides: [kernel..., C/group, M] with channels_last, else [M, C/group, kernel...].
+  int64_t taps = 1;
+  for (int64_t i = 0; i < spatial; ++i) taps *= filter.getDimSize(last ? i : i + 2);
+  int64_t tap_stride = last ? per_group * features : 1;
+  llvm::SmallVector<int64_t, 4> tap_strides(spatial);
+  for (int64_t i = spatial - 1; i >= 0; --i) {
+    tap_strides[i] = tap_stride;
+    tap_stride *= filter.getDimSize(last ? i : i + 2);
+    packing.k_sizes.insert(packing.k_sizes.begin(), filter.getDimSize(last ? i : i + 2));
+  }
+  packing.k_strides.assign(tap_strides.begin(), tap_strides.end());
+  packing.k_sizes.push_back(per_group);
+  packing.k_strides.push_back(last ? features : taps);
+  packing.col_stride = last ? 1 : per_group * taps;
+  if (depthwise) {
+    packing.cols = channels;
+  } else {
+    packing.groups = group;
+    packing.cols = features_per_group;
+    packing.group_stride = features_per_group * packing.col_stride;
+  }
+  plan.tile = ChooseTile(target, rows, packing.cols, packing.depth(), AccumulatorBits(result.getElementType()));
+  if (depthwise) {
+    // Each row loads its own vector of the input: fewer accumulators are enough.
+    plan.tile.vectors = 1;
+    plan.tile.rows = static_cast<int>(std::min<int64_t>(rows, target.vector_registers >= 32 ? 8 : 4));
+  }
+  packing.width = plan.tile.width();
+  PlanPacking(plan, op.getFilter(), is_constant, /*pack_if_variable=*/true);
+
+  bool padded = llvm::any_of(op.getPads(), [](int64_t p) { return p != 0; });
+  plan.padded_shape.clear();
+  for (int64_t i = 0; i < spatial; ++i)
+    plan.padded_shape.push_back(input.getDimSize(last ? i + 1 : i + 2) + op.getPads()[i] + op.getPads()[i + spatial]);
+  plan.padded_shape.push_back(channels);
+  if (padded || !last || !ArgumentOf(op.getInput())) {
+    plan.copy_input = true;
+    plan.input_offset = Reserve(plan, Product(plan.padded_shape) * StorageBytes(input.getElementType()));
+  }
+}
+
+void PlanConvTranspose(KernelPlan& plan, nn::ConvTransposeOp op, llvm::ArrayRef<bool> is_constant,
+                       const target::Description& target) {
+  auto input = nn::TensorTypeOf(op.getInput()), filter = nn::TensorTypeOf(op.getFilter());
+  auto result = nn::TensorTypeOf(op.getResult());
+  bool last = op.getChannelsLast();
+  int64_t rank = input.getRank(), spatial = rank - 2, group = op.getGroup();
+  int64_t channels = last ? input.getShape().back() : input.getDimSize(1), per_group = channels / group;
+  int64_t features = last ? filter.getShape().back() : filter.getDimSize(1);  // per group
+  PanelPacking& packing = plan.packing;
+  // Filter [kernel..., C, M/group] with channels_last, else [C, M/group, kernel...].
+  int64_t tap_stride = last ? channels * features : 1, taps = 1;
+  packing.k_sizes.assign(spatial + 1, per_group);
+  packing.k_strides.assign(spatial + 1, 0);
+  for (int64_t i = spatial - 1; i >= 0; --i) {
+    packing.k_sizes[i] = filter.getDimSize(last ? i : i + 2);
+    packing.k_strides[i] = tap_stride;
+    tap_stride *= packing.k_sizes[i];
+    taps *= packing.k_sizes[i];
+  }
+  packing.k_strides[spatial] = last ? features : features * taps;
+  packing.col_stride = last ? 1 : taps;
+  packing.cols = features;
+  packing.groups = group;
+  packing.group_stride = per_group * packing.k_strides[spatial];
+  plan.tile = ChooseTile(target, 1, features, packing.depth(), AccumulatorBits(result.getElementType()));
+  packing.width = plan.tile.width();
+  PlanPacking(plan, op.getFilter(), is_constant, /*pack_if_variable=*/true);
+  if (!ArgumentOf(op.getInput())) {
+    plan.copy_input = true;
+    plan.input_offset = Reserve(plan, input.getNumElements() * StorageBytes(input.getElementType()));
+  }
+}
+
+}  // namespace
+
+int64_t PanelPacking::depth() const { return Product(k_sizes); }
+int64_t PanelPacking::elements() const { return groups * depth() * cols; }
+
+int64_t StorageBytes(mlir::Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
+
+Tile ChooseTile(const target::Description& target, int64_t rows, int64_t cols, int64_t depth, int bits) {
+  Tile tile;
+  tile.lanes = std::max(1, target.lanes(bits));
+  int64_t columns = std::max<int64_t>(1, CeilDiv(cols, tile.lanes));
+  bool many = target.vector_registers >= 32;
+  if (rows == 1) {
+    // A matrix-vector product waits for loads: independent accumulators hide the latency.
+    tile.vectors = static_cast<int>(std::min<int64_t>(columns, 8));
+    tile.rows = 1;
+  } else {
+    tile.vectors = static_cast<int>(std::min<int64_t>(columns, 2));
+    int limit = target.vector_bits >= 512 ? (tile.vectors == 1 ? 24 : 14)
+                : many                    ? (tile.vectors == 1 ? 16 : 8)
+                : target.fused_multiply_add ? (tile.vectors == 1 ? 12 : 6)
+                                            : (tile.vectors == 1 ? 8 : 4);
+    // Even blocks: 16 rows run as 8 + 8, not as 14 + 2.
+    int64_t blocks = std::max<int64_t>(1, CeilDiv(rows, limit));
+    tile.rows = static_cast<int>(std::max<int64_t>(1, CeilDiv(rows, blocks)));
+    if (rows < 4) tile.vectors = static_cast<int>(std::min<int64_t>(columns, 4));
+  }
+  tile.panel_outer = cols * depth * (bits / 8) > target.l2_bytes / 2;
+  return tile;
+}
+
+mlir::Operation* AnchorOf(nn::GroupOp group) {
+  for (mlir::Operation& op : group.getBody().front().without_terminator()) {
+    if (op.hasTrait<nn::Elementwise>() || op.hasTrait<nn::DataMovement>()) continue;
+    if (llvm::isa<nn::ConstantOp, nn::GatherOp, nn::GatherElementsOp, nn::GatherNdOp, nn::OneHotOp, nn::ResizeOp, nn::QuantizeOp,
+                  nn::DequantizeOp>(op))
+      continue;
+    return &op;
+  }
+  return nullptr;
+}
+
+KernelPlan PlanKernel(nn::GroupOp group, llvm::ArrayRef<bool> is_constant, const target::Description& target) {
+  KernelPlan plan;
+  mlir::Operation* anchor = AnchorOf(group);
+  if (!anchor) return plan;
+  if (auto op = llvm::dyn_cast<nn::MatMulOp>(anchor)) PlanMatMul(plan, op, is_constant, target);
+  if (auto op = llvm::dyn_cast<nn::ConvOp>(anchor)) PlanConv(plan, op, is_constant, target);
+  if (auto op = llvm::dyn_cast<nn::ConvTransposeOp>(anchor)) PlanConvTranspose(plan, op, is_constant, target);
+  if (auto op = llvm::dyn_cast<nn::SoftmaxOp>(anchor)) {
+    // e^(x - max) of one row (times one vector where lanes run across rows) is kept between the passes.
+    auto type = nn::TensorTypeOf(op.getResult());
+    int64_t row = type.getRank() == 0 ? 1 : type.getDimSize(op.getAxis());
+    plan.input_offset = Reserve(plan, row * 64 * std::max<int64_t>(4, StorageBytes(type.getElementType())));
+  }
+  return plan;
+}
+
+}  // namespace aot::schedule

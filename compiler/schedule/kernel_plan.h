@@ -1,0 +1,62 @@
+// How one group runs on one target: register tile, weight packing, scratch memory. A pure function of the group, of which operands
+// are constants and of the target, so that packing (before) and code generation (after) agree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "compiler/ir/NnDialect.h"
+#include "compiler/target/target.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace aot::schedule {
+
+// Rows x vectors of accumulators that one pass over the reduction keeps in registers.
+struct Tile {
+  int rows = 1;
+  int vectors = 1;
+  int lanes = 1;
+  int width() const { return vectors * lanes; }
+  // Panels are visited outermost when all of them don't fit the second-level cache, so that one stays in the first.
+  bool panel_outer = false;
+};
+
+// A matrix operand in panels: [groups][cols / width][K][width], the last panel as narrow as the rest of cols. K runs over k_sizes in row-major
+// order. Source element (g, k..., n) lies at g * group_stride + sum k_i * k_strides[i] + n * col_stride.
+struct PanelPacking {
+  int64_t groups = 1, group_stride = 0;
+  llvm::SmallVector<int64_t, 4> k_sizes, k_strides;
+  int64_t cols = 1, col_stride = 1;
+  int64_t width = 1;
+
+  int64_t depth() const;     // K
+  int64_t elements() const;  // of the packed operand
+};
+
+struct KernelPlan {
+  Tile tile;
+  // Packing of the operand with this number in the group's operand list, done at compile time.
+  std::optional<unsigned> packed_operand;
+  // The same packing, done at run time into scratch, for an operand that is not constant.
+  bool pack_at_run_time = false;
+  PanelPacking packing;
+  // The left operand (or the input image with its halo) is copied into scratch first.
+  bool copy_input = false;
+  llvm::SmallVector<int64_t, 6> padded_shape;  // of that image: spatial dimensions and channels
+  // Byte offsets of the parts of scratch, and its size.
+  int64_t input_offset = 0, pack_offset = 0, scratch_bytes = 0;
+};
+
+// The operation of the group that is no elementwise or data movement operation, or null.
+mlir::Operation* AnchorOf(nn::GroupOp group);
+
+// `is_constant` has one entry for each operand of the group.
+KernelPlan PlanKernel(nn::GroupOp group, llvm::ArrayRef<bool> is_constant, const target::Description& target);
+
+// Chooses the register tile for a product of rows x cols with accumulators of `bits`.
+Tile ChooseTile(const target::Description& target, int64_t rows, int64_t cols, int64_t depth, int bits);
+
+// Bytes of one stored element: booleans and integers below 8 bits take one.
+int64_t StorageBytes(mlir::Type element);
+
+}  // namespace aot::schedule

@@ -1,0 +1,179 @@
+#include "compiler/schedule/program.h"
+
+#include <unordered_map>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/schedule/arena.h"
+#include "mlir/IR/Builders.h"
+
+namespace aot::schedule {
+namespace {
+
+int64_t Bytes(mlir::Value value) {
+  auto type = nn::TensorTypeOf(value);
+  return type.getNumElements() * StorageBytes(type.getElementType());
+}
+
+int64_t Align(int64_t bytes) { return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; }
+
+// The value whose memory this one shares: reshapes are free.
+mlir::Value StorageOf(mlir::Value value) {
+  while (auto reshape = value.getDefiningOp<nn::ReshapeOp>()) value = reshape.getInput();
+  return value;
+}
+
+std::string NameOf(mlir::Operation* op) {
+  std::string name;
+  if (auto loc = llvm::dyn_cast<mlir::NameLoc>(op->getLoc())) name = loc.getName().str();
+  if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(op->getLoc()))
+    for (mlir::Location part : fused.getLocations())
+      if (auto loc = llvm::dyn_cast<mlir::NameLoc>(part)) name = loc.getName().str();
+  return name;
+}
+
+// An output has memory of its own only if a group writes it and no other output is the same value: others get a copying group.
+void MaterialiseOutputs(mlir::func::FuncOp function) {
+  mlir::Operation* terminator = function.getBody().front().getTerminator();
+  llvm::DenseSet<mlir::Value> taken;
+  for (mlir::OpOperand& operand : terminator->getOpOperands()) {
+    mlir::Value storage = StorageOf(operand.get());
+    if (storage.getDefiningOp<nn::GroupOp>() && taken.insert(storage).second) continue;
+    mlir::OpBuilder builder(terminator);
+    mlir::Type type = operand.get().getType();
+    auto group = nn::GroupOp::create(builder, terminator->getLoc(), mlir::TypeRange{type}, mlir::ValueRange{operand.get()}, "cpu");
+    mlir::Block& body = group.getBody().emplaceBlock();
+    mlir::Value argument = body.addArgument(type, terminator->getLoc());
+    builder.setInsertionPointToEnd(&body);
+    nn::YieldOp::create(builder, terminator->getLoc(), mlir::ValueRange{argument});
+    operand.set(group.getResult(0));
+  }
+}
+
+class ProgramBuilder {
+ public:
+  explicit ProgramBuilder(const target::Description& target) : target_(target) {}
+
+  absl::StatusOr<Program> Build(mlir::func::FuncOp function) {
+    MaterialiseOutputs(function);
+    mlir::Block& body = function.getBody().front();
+    for (auto [i, argument] : llvm::enumerate(body.getArguments()))
+      locations_[argument] = {Location::Kind::kInput, static_cast<int64_t>(i)};
+    for (auto [i, output] : llvm::enumerate(body.getTerminator()->getOperands()))
+      locations_[StorageOf(output)] = {Location::Kind::kOutput, static_cast<int64_t>(i)};
+    int step = 0;
+    for (mlir::Operation& op : body.without_terminator()) {
+      if (llvm::isa<nn::ConstantOp, nn::ReshapeOp>(op)) continue;
+      auto group = llvm::dyn_cast<nn::GroupOp>(op);
+      if (!group)
+        return absl::InternalError(absl::StrCat(op.getName().getStringRef().str(), " was left outside of groups"));
+      AddStep(group, step++);
+    }
+    PlaceInArena();
+    return std::move(program_);
+  }
+
+ private:
+  void AddStep(nn::GroupOp group, int number) {
+    llvm::SmallVector<bool> is_constant;
+    for (mlir::Value operand : group.getInputs())
+      is_constant.push_back(static_cast<bool>(StorageOf(operand).getDefiningOp<nn::ConstantOp>()));
+    KernelSpec spec = MakeKernelSpec(group, is_constant, target_);
+    auto [known, fresh] = kernels_.try_emplace(spec.text, program_.kernels.size());
+    KernelPlan plan = spec.plan;
+    if (fresh) program_.kernels.push_back(std::move(spec));
+    Step step;
+    step.kernel = known->second;
+    for (auto [i, operand] : llvm::enumerate(group.getInputs())) {
+      mlir::Value storage = StorageOf(operand);
+      if (auto constant = storage.getDefiningOp<nn::ConstantOp>()) {
+        bool packed = plan.packed_operand && *plan.packed_operand == i;
+        step.arguments.push_back({Location::Kind::kWeights, AddWeight(constant, packed ? &plan.packing : nullptr)});
+        continue;
+      }
+      Use(storage, number);
+      step.arguments.push_back(Known(storage));
+    }
+    for (mlir::Value result : group.getResults()) {
+      Define(result, number, NameOf(group));
+      step.arguments.push_back(Known(result));
+    }
+    if (plan.scratch_bytes > 0) {
+      step.arguments.push_back({Location::Kind::kArena, -1});
+      scratch_.push_back({static_cast<size_t>(number), step.arguments.size() - 1, requests_.size()});
+      requests_.push_back({plan.scratch_bytes, number, number});
+      names_.push_back(absl::StrCat("scratch of ", NameOf(group)));
+      program_.scratch_size = std::max(program_.scratch_size, plan.scratch_bytes);
+    }
+    program_.steps.push_back(std::move(step));
+  }
+
+  // Arena values carry the number of their request until the plan is made.
+  Location Known(mlir::Value storage) { return locations_.find(storage)->second; }
+
+  void Define(mlir::Value value, int step, std::string name) {
+    if (locations_.count(value)) return;
+    locations_[value] = {Location::Kind::kArena, static_cast<int64_t>(requests_.size())};
+    requests_.push_back({Bytes(value), step, step});
+    names_.push_back(std::move(name));
+  }
+
+  void Use(mlir::Value storage, int step) {
+    Location location = Known(storage);
+    if (location.kind == Location::Kind::kArena) requests_[location.position].last_step = step;
+  }
+
+  int64_t AddWeight(nn::ConstantOp constant, const PanelPacking* packing) {
+    std::string key;
+    if (packing) {
+      key = absl::StrCat(packing->groups, ",", packing->group_stride, ",", packing->cols, ",", packing->col_stride, ",", packing->width);
+      for (auto [size, stride] : llvm::zip(packing->k_sizes, packing->k_strides)) absl::StrAppend(&key, ";", size, ",", stride);
+    }
+    auto [known, fresh] = weights_.try_emplace({constant.getValue().getAsOpaquePointer(), key}, program_.weights_size);
+    if (fresh) {
+      Weight weight;
+      weight.value = constant.getValue();
+      if (packing) weight.packing = *packing;
+      weight.offset = program_.weights_size;
+      weight.bytes = Bytes(constant.getResult());
+      program_.weights_size = Align(program_.weights_size + weight.bytes);
+      program_.weights.push_back(std::move(weight));
+    }
+    return known->second;
+  }
+
+  void PlaceInArena() {
+    ArenaPlan plan = PlanArena(requests_);
+    for (auto [step, argument, request] : scratch_) program_.steps[step].arguments[argument].position = plan.offsets[request];
+    for (Step& step : program_.steps) {
+      size_t count = step.arguments.size() - (program_.kernels[step.kernel].plan.scratch_bytes > 0 ? 1 : 0);
+      for (size_t i = 0; i < count; ++i)
+        if (step.arguments[i].kind == Location::Kind::kArena) step.arguments[i].position = plan.offsets[step.arguments[i].position];
+    }
+    for (size_t i = 0; i < requests_.size(); ++i)
+      program_.arena.push_back({names_[i], plan.offsets[i], requests_[i].bytes, requests_[i].first_step, requests_[i].last_step});
+    program_.arena_size = plan.size;
+    program_.arena_lower_bound = plan.lower_bound;
+    program_.arena_without_reuse = plan.without_reuse;
+  }
+
+  struct Scratch {
+    size_t step, argument, request;
+  };
+
+  const target::Description& target_;
+  Program program_;
+  std::unordered_map<std::string, size_t> kernels_;
+  std::map<std::pair<const void*, std::string>, int64_t> weights_;
+  llvm::DenseMap<mlir::Value, Location> locations_;
+  std::vector<ArenaRequest> requests_;
+  std::vector<std::string> names_;
+  std::vector<Scratch> scratch_;
+};
+
+}  // namespace
+
+absl::StatusOr<Program> BuildProgram(mlir::func::FuncOp function, const target::Description& target) {
+  return ProgramBuilder(target).Build(function);
+}
+
+}  // namespace aot::schedule

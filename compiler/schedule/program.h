@@ -1,0 +1,56 @@
+// The scheduled model: which kernel runs at each step on which memory. What codegen turns into the entry function and emit into the
+// manifest.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/schedule/kernel_spec.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace aot::schedule {
+
+// Where a kernel's argument lies.
+struct Location {
+  enum class Kind { kInput, kOutput, kArena, kWeights };
+  Kind kind = Kind::kArena;
+  int64_t position = 0;  // number of the input or output, or byte offset
+};
+
+struct Step {
+  size_t kernel = 0;                // of Program::kernels
+  std::vector<Location> arguments;  // operands, results, then scratch if the kernel has any
+};
+
+// A value (or scratch) in the arena, for the manifest and for people.
+struct ArenaEntry {
+  std::string name;
+  int64_t offset = 0, bytes = 0;
+  int first_step = 0, last_step = 0;
+};
+
+// A constant in the weight segment.
+struct Weight {
+  mlir::ElementsAttr value;
+  std::optional<PanelPacking> packing;
+  int64_t offset = 0, bytes = 0;
+};
+
+struct Program {
+  std::vector<KernelSpec> kernels;  // distinct, in order of first use
+  std::vector<Step> steps;
+  std::vector<ArenaEntry> arena;
+  int64_t arena_size = 0, arena_lower_bound = 0, arena_without_reuse = 0, scratch_size = 0;
+  std::vector<Weight> weights;
+  int64_t weights_size = 0;
+};
+
+// `function` holds nn.constant, nn.reshape, nn.group and a return (compiler/graph's pipeline). Adds copies for outputs that are inputs, constants or
+// twice the same value. RESOURCE_EXHAUSTED if a size overflows.
+absl::StatusOr<Program> BuildProgram(mlir::func::FuncOp function, const target::Description& target);
+
+// The bytes of the weight segment.
+absl::StatusOr<std::string> PackWeights(const Program& program);
+
+}  // namespace aot::schedule
