@@ -16,10 +16,8 @@ namespace {
 
 #if defined(__aarch64__)
 constexpr char kTarget[] = "cortex-a53";
-constexpr char kArchitecture[] = "aarch64";
 #else
 constexpr char kTarget[] = "x86-64-v2";
-constexpr char kArchitecture[] = "x86_64";
 #endif
 
 template <typename T>
@@ -34,9 +32,16 @@ std::string BytesOf(const std::vector<T>& values) {
   return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-std::string ReadObject() {
-  std::ifstream file(std::string("compiler/emit/testdata/affine.") + kArchitecture + ".o", std::ios::binary);
+std::string ReadObject(const target::Description& target) {
+  const std::string architecture = target.triple.substr(0, target.triple.find('-'));
+  std::ifstream file("compiler/emit/testdata/affine." + architecture + ".o", std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+const target::Description& TargetOf(const compiler::Artifact& artifact) {
+  aot_manifest manifest;
+  const bool opened = aot_manifest_open(artifact.manifest.data(), artifact.manifest.size(), &manifest, nullptr);
+  return *OrDie(target::Find(opened ? manifest.info.target_name.data : kTarget));
 }
 
 nlohmann::json PartJson(const std::string& bytes) {
@@ -48,8 +53,8 @@ nlohmann::json PartJson(const std::string& bytes) {
 std::string TestTargetName() { return kTarget; }
 
 compiler::Artifact MakeTestArtifact(const TestArtifactOptions& options) {
-  const target::Description& target = *OrDie(target::Find(kTarget));
-  static const std::string code = OrDie(emit::LinkCode({ReadObject()}, target, 32));
+  const target::Description& target = *OrDie(target::Find(options.target.empty() ? kTarget : options.target));
+  const std::string code = OrDie(emit::LinkCode({ReadObject(target)}, target, 32));
   emit::ManifestData data;
   data.SetTarget(target);
   data.key = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";  // affine.c's
@@ -85,7 +90,7 @@ compiler::Artifact MakeTestArtifact(const TestArtifactOptions& options) {
 
 nlohmann::json CustomOf(const compiler::Artifact& artifact, const std::string& channel, const std::string& model,
                         int64_t release) {
-  const target::Description& target = *OrDie(target::Find(kTarget));
+  const target::Description& target = TargetOf(artifact);
   return {{"aot",
            {{"model", model},
             {"channel", channel},
@@ -105,7 +110,7 @@ void AddRelease(HttpServer* server, TufRepository* repository, const compiler::A
                 const std::string& channel, const std::string& model, int64_t release) {
   for (const std::string* part : {&artifact.code, &artifact.weights})
     server->Put("/blobs/sha256/" + Sha256HexForTest(*part), *part);
-  repository->AddTarget(channel + "/" + model + "/" + kTarget + ".manifest", artifact.manifest,
+  repository->AddTarget(channel + "/" + model + "/" + TargetOf(artifact).name + ".manifest", artifact.manifest,
                         CustomOf(artifact, channel, model, release));
 }
 

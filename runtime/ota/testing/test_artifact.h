@@ -17,15 +17,17 @@ struct TestArtifactOptions {
   float bias = 0;          // tells versions apart; in the weights
   std::string label = {};  // in the manifest alone: another artifact over the same code and weights
   bool passes_self_test = true;
+  std::string target = {};  // empty: TestTargetName()
 };
 
-// For this machine's architecture, with no CPU feature beyond its baseline. Needs compiler/emit/testdata:objects.
+// For this machine's architecture, with no CPU feature beyond its baseline, unless options name a target. Needs
+// compiler/emit/testdata:objects.
 compiler::Artifact MakeTestArtifact(const TestArtifactOptions& options);
 
 // Name of the target that MakeTestArtifact compiles for.
 std::string TestTargetName();
 
-// The "custom" field that signed metadata has for an artifact.
+// The "custom" field that signed metadata has for an artifact; the target is the one that its manifest names.
 nlohmann::json CustomOf(const compiler::Artifact& artifact, const std::string& channel, const std::string& model,
                         int64_t release);
 
