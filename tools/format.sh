@@ -1,0 +1,16 @@
+#!/bin/bash
+# format.sh [--check]: formats the C and C++ sources with clang-format, or lists those that aren't formatted (exit code 1).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mapfile -t files < <(git ls-files '*.cc' '*.h' '*.c' '*.hpp' | grep -v '/testdata/')
+if [ "${1:-}" = --check ]; then
+  if ! printf '%s\0' "${files[@]}" | xargs -0 -n 40 -P "$(nproc)" clang-format --dry-run --Werror 2>/tmp/format.$$; then
+    grep -oE '^[^:]+' "/tmp/format.$$" | sort -u | sed 's/^/not formatted: /' >&2
+    rm -f "/tmp/format.$$"
+    echo "format.sh: run tools/format.sh" >&2
+    exit 1
+  fi
+  rm -f "/tmp/format.$$"
+else
+  printf '%s\0' "${files[@]}" | xargs -0 -n 40 -P "$(nproc)" clang-format -i
+fi
