@@ -111,7 +111,8 @@ static aot_status CheckDescriptor(const aot_manifest* m, const Layout* layout, c
   return AOT_OK;
 }
 
-static aot_status MapCode(aot_model* model, const Layout* layout, const aot_cpu* cpu, aot_error* error) {
+static aot_status MapCode(aot_model* model, const Layout* layout, const aot_load_options* options, const aot_cpu* cpu,
+                          aot_error* error) {
   const char* path = layout->code_part->path;
   aot_code_object object;
   aot_fault fault;
@@ -128,6 +129,11 @@ static aot_status MapCode(aot_model* model, const Layout* layout, const aot_cpu*
   if (status != AOT_OK) return status;
   const int failure = aot_code_map_segments(&object, FileOf(layout->code_part), &model->code);
   if (failure != 0) return aot_report_system(error, path, "map the code", failure);
+  if ((options->flags & AOT_LOAD_PREFAULT) != 0) {
+    for (uint32_t i = 0; i < object.segment_count; ++i) {
+      aot_port_prefault(model->code.base + object.segments[i].address, (size_t)object.segments[i].size);
+    }
+  }
   /* ISO C has no conversion from data to function pointers; POSIX and every target here have. */
   const uintptr_t address = (uintptr_t)model->code.base + (uintptr_t)entry;
   memcpy(&model->entry, &address, sizeof model->entry);
@@ -177,13 +183,12 @@ static aot_status Finish(aot_model* model, const Layout* layout, const aot_load_
   aot_cpu cpu;
   aot_port_detect_cpu(&cpu);
   aot_status status = Check(model, layout, options, &cpu, error);
-  if (status == AOT_OK) status = MapCode(model, layout, &cpu, error);
+  if (status == AOT_OK) status = MapCode(model, layout, options, &cpu, error);
   if (status == AOT_OK && (options->flags & AOT_LOAD_NO_ARENA) == 0) status = AllocateArena(model, error);
   if (status != AOT_OK) return status;
   model->weights = layout->weights.data;
   if ((options->flags & AOT_LOAD_PREFAULT) != 0) {
     aot_port_prefault(model->weights, layout->weights.size);
-    aot_port_prefault(model->code.base, model->code.bytes);
     /* Pages of the arena exist once they are written. */
     if (model->arena != NULL) memset(model->arena, 0, (size_t)model->arena_bytes);
   }

@@ -49,7 +49,8 @@ void aot_port_free(void* memory);
 
 /* Bytes, a power of two. */
 size_t aot_port_page_size(void);
-/* Brings pages of a mapping into memory and into the page table, without changing them; best effort. */
+/* Brings pages of a mapping, all of them readable, into memory and into the page table, without changing them; best
+ * effort. */
 void aot_port_prefault(const void* address, size_t bytes);
 /* What this processor and the operating system offer to code. */
 void aot_port_detect_cpu(aot_cpu* cpu);

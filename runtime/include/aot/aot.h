@@ -3,7 +3,7 @@
  *   aot_model* model;
  *   aot_error error;
  *   if (aot_load_file("model.so", NULL, &model, &error) != AOT_OK) { puts(error.message); return 1; }
- *   aot_run_args args = {sizeof args};
+ *   aot_run_args args = {.size = sizeof args};
  *   args.inputs = inputs;   args.input_count = 1;
  *   args.outputs = outputs; args.output_count = 1;
  *   if (aot_run(model, &args) != AOT_OK) ...
