@@ -1,0 +1,61 @@
+#include "clients/aotctl/download.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "clients/model/model_digest.h"
+
+namespace aot::clients {
+namespace {
+
+constexpr int kAttempts = 3;
+// Memory is taken as data arrives; an announced size only saves copies up to here.
+constexpr int64_t kMaxReserve = int64_t{256} << 20;
+
+}  // namespace
+
+absl::StatusOr<std::string> Download(const Connection& connection, const std::string& key, v1::ArtifactPart part,
+                                     Progress& progress, v1::Artifact* artifact) {
+  std::string bytes;
+  v1::Digest digest;
+  absl::Status status;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    v1::GetArtifactRequest request;
+    request.set_key(key);
+    request.set_part(part);
+    request.set_offset(static_cast<int64_t>(bytes.size()));
+    grpc::ClientContext context;
+    auto reader = connection.registry().GetArtifact(&context, request);
+    v1::GetArtifactResponse response;
+    bool first = true;
+    bool too_long = false;
+    while (!too_long && reader->Read(&response)) {
+      if (first) {
+        // A part that changed between two attempts is another file: what came before is of no use.
+        if (!digest.hash().empty() && digest.hash() != response.digest().hash()) bytes.clear();
+        digest = response.digest();
+        if (artifact != nullptr) *artifact = response.artifact();
+        if (bytes.empty()) bytes.reserve(static_cast<size_t>(std::clamp<int64_t>(digest.size_bytes(), 0, kMaxReserve)));
+        first = false;
+      }
+      bytes.append(response.data());
+      too_long = static_cast<int64_t>(bytes.size()) > digest.size_bytes();
+      progress.Update("downloading", static_cast<int64_t>(bytes.size()), digest.size_bytes());
+    }
+    if (too_long) context.TryCancel();
+    status = connection.ToStatus(reader->Finish());
+    progress.Clear();
+    if (too_long) status = absl::OkStatus();  // judged below
+    if (!absl::IsUnavailable(status)) break;
+  }
+  if (!status.ok()) return status;
+  Digest actual = DigestOf(bytes);
+  if (actual.hash != digest.hash() || actual.size != digest.size_bytes()) {
+    return absl::DataLossError(absl::StrCat("artifact ", key, ": got ", actual.size, " bytes with SHA-256 ",
+                                            actual.hash, ", announced were ", digest.size_bytes(), " with ",
+                                            digest.hash()));
+  }
+  return bytes;
+}
+
+}  // namespace aot::clients

@@ -1,0 +1,123 @@
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "clients/aotctl/backend.h"
+#include "clients/aotctl/connection.h"
+#include "clients/aotctl/download.h"
+#include "clients/aotctl/upload.h"
+
+namespace aot::clients {
+namespace {
+
+v1::CompileOptions ToProto(const compiler::Options& options) {
+  v1::CompileOptions proto;
+  proto.set_target(options.target);
+  proto.set_opt_level(options.opt_level);
+  for (const auto& [name, size] : options.dims) (*proto.mutable_dims())[name] = size;
+  for (const auto& [name, shape] : options.input_shapes) {
+    v1::Shape& value = (*proto.mutable_input_shapes())[name];
+    for (int64_t dim : shape) value.add_dims(dim);
+  }
+  proto.set_strict_math(options.strict_math);
+  proto.set_model_name(options.model_name);
+  return proto;
+}
+
+// "STAGE_GENERATE" -> "generate".
+std::string StageName(v1::Stage stage) { return absl::AsciiStrToLower(absl::StrCat(v1::Stage_Name(stage)).substr(6)); }
+
+std::vector<TypedValue> Convert(const google::protobuf::RepeatedPtrField<v1::ValueInfo>& values) {
+  std::vector<TypedValue> out;
+  for (const v1::ValueInfo& value : values) {
+    out.push_back({value.name(), value.type(), {value.dims().begin(), value.dims().end()}});
+  }
+  return out;
+}
+
+absl::Status ToStatus(const v1::Failure& failure) {
+  return absl::Status(static_cast<absl::StatusCode>(failure.code()), failure.message());
+}
+
+class Server : public Backend {
+ public:
+  explicit Server(Context& context) : context_(context), connection_(context.server) {}
+
+  absl::Status SetModel(compiler::Model model, const std::string& name) override {
+    ModelDigests digests = DigestsOf(model);
+    model_ = clients::ToProto(digests.model);
+    return UploadIfNeeded(connection_, model, digests, name, context_.progress);
+  }
+
+  absl::StatusOr<Compiled> Compile(const compiler::Options& options) override {
+    v1::CompileRequest request;
+    *request.mutable_model() = model_;
+    *request.mutable_options() = ToProto(options);
+    grpc::ClientContext call;
+    auto reader = connection_.compile().Compile(&call, request);
+    v1::CompileResponse event;
+    v1::CompileResult result;
+    absl::Status failure;
+    while (reader->Read(&event)) {
+      switch (event.event_case()) {
+        case v1::CompileResponse::kQueued:
+          context_.progress.Update(absl::StrCat(options.target, ": queued, ", event.queued().ahead(), " ahead"), 0, 0);
+          break;
+        case v1::CompileResponse::kProgress:
+          context_.progress.Update(absl::StrCat(options.target, ": ", StageName(event.progress().stage())),
+                                   event.progress().done(), event.progress().total());
+          break;
+        case v1::CompileResponse::kResult:
+          result = event.result();
+          break;
+        case v1::CompileResponse::kFailure:
+          failure = ToStatus(event.failure());  // the whole text; the call's own status may be cut
+          break;
+        case v1::CompileResponse::EVENT_NOT_SET:  // of a newer server
+          break;
+      }
+    }
+    absl::Status status = connection_.ToStatus(reader->Finish());
+    context_.progress.Clear();
+    if (!failure.ok()) return failure;
+    if (!status.ok()) return status;
+    const v1::Artifact& artifact = result.artifact();
+    if (artifact.key().empty()) return absl::InternalError("the server ended the compile without a result");
+    Compiled compiled;
+    compiled.key = artifact.key();
+    compiled.target = artifact.target();
+    compiled.cache_hit = result.cache_hit();
+    compiled.manifest_bytes = artifact.manifest().size_bytes();
+    compiled.code_bytes = artifact.code().size_bytes();
+    compiled.weight_bytes = artifact.weights().size_bytes();
+    compiled.compiler_version = artifact.compiler_version();
+    return compiled;
+  }
+
+  absl::StatusOr<Checked> Check(const compiler::Options& options) override {
+    v1::CheckRequest request;
+    *request.mutable_model() = model_;
+    *request.mutable_options() = ToProto(options);
+    v1::CheckResponse response;
+    absl::Status status = connection_.Call(connection_.compile(), &v1::CompileService::Stub::Check, request, &response);
+    if (!status.ok()) return status;
+    if (response.has_failure()) return ToStatus(response.failure());
+    Checked checked{
+        response.info().graph_name(), Convert(response.info().inputs()), Convert(response.info().outputs()), {}};
+    for (const auto& [name, count] : response.info().operators()) checked.operators[name] = count;
+    return checked;
+  }
+
+  absl::StatusOr<std::string> SharedObject(const Compiled& compiled) override {
+    return Download(connection_, compiled.key, v1::ARTIFACT_PART_SHARED_OBJECT, context_.progress);
+  }
+
+ private:
+  Context& context_;
+  Connection connection_;
+  v1::Digest model_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> ServerBackend(Context& context) { return std::make_unique<Server>(context); }
+
+}  // namespace aot::clients
