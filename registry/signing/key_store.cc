@@ -67,7 +67,16 @@ absl::StatusOr<SigningKey> KeyStore::LoadOrCreate(Role role) const {
 }
 
 absl::StatusOr<SigningKey> KeyStore::Create(Role role) const {
-  if (absl::Status s = fs::MakeDirectories(DirectoryOf(role), 0700); !s.ok()) return s;
+  const std::string& directory = DirectoryOf(role);
+  if (absl::Status s = fs::MakeDirectories(directory, 0700); !s.ok()) return s;
+  absl::StatusOr<std::vector<std::string>> names = fs::ListDirectory(directory);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    // Half a key of a process that was killed.
+    if (absl::StartsWith(name, absl::StrCat(Name(role), ".")) && absl::EndsWith(name, fs::kTemporarySuffix)) {
+      if (absl::Status s = fs::Unlink(absl::StrCat(directory, "/", name)); !s.ok()) return s;
+    }
+  }
   absl::StatusOr<SigningKey> key = SigningKey::Generate();
   if (!key.ok()) return key.status();
   std::string text = key->ToFileText();
