@@ -3,13 +3,12 @@
 // Integers are computed in 64 bits and stored modulo their width. Division truncates, x / 0 = 0 and MIN / -1 = MIN; mod
 // by 0 is 0.
 #include <cmath>
-#include <cstdlib>
-#include <limits>
 #include <type_traits>
 
 #include "compiler/math/exp_log.h"
 #include "compiler/math/scalar_backend.h"
 #include "compiler/reference/broadcast.h"
+#include "compiler/reference/conversion.h"
 #include "compiler/reference/kernels.h"
 #include "compiler/reference/tensor_access.h"
 
@@ -201,11 +200,15 @@ T FloatPower(T a, T b) {
   }
 }
 
-// A double as an integer by the rules of cast: NaN is 0, the rest saturates.
-int64_t Saturated(double x) {
-  if (x != x) return 0;
-  if (x >= 9223372036854775808.0) return std::numeric_limits<int64_t>::max();
-  return x <= -9223372036854775808.0 ? std::numeric_limits<int64_t>::min() : static_cast<int64_t>(x);
+template <class A, class B>
+A Power(A a, B b, ElementType type) {
+  if constexpr (std::is_floating_point_v<A>) {
+    return FloatPower<A>(a, static_cast<A>(b));
+  } else if constexpr (std::is_floating_point_v<B>) {
+    return static_cast<A>(FloatToInteger(std::pow(static_cast<double>(a), static_cast<double>(b)), type));
+  } else {
+    return IntegerPower<A>(a, static_cast<int64_t>(b));
+  }
 }
 
 // In the type of the base; a float base converts an integral exponent, an integer base with a float exponent goes
@@ -222,17 +225,8 @@ Results Pow(Call& call) {
     using A = decltype(base_tag);
     return WithComputeType(rhs.element(), [&](auto exponent_tag) -> Results {
       using B = decltype(exponent_tag);
-      return OneResult(FromValues<A>(type, Zip<A, A, B>(lhs, rhs, type.shape, [](A a, B b) -> A {
-                                       if constexpr (std::is_floating_point_v<A>)
-                                         return FloatPower<A>(a, static_cast<A>(b));
-                                       if constexpr (!std::is_floating_point_v<A> && std::is_floating_point_v<B>) {
-                                         return static_cast<A>(
-                                             Saturated(std::pow(static_cast<double>(a), static_cast<double>(b))));
-                                       }
-                                       if constexpr (!std::is_floating_point_v<A> && !std::is_floating_point_v<B>) {
-                                         return IntegerPower<A>(a, static_cast<int64_t>(b));
-                                       }
-                                     })));
+      return OneResult(FromValues<A>(
+          type, Zip<A, A, B>(lhs, rhs, type.shape, [&](A a, B b) { return Power<A, B>(a, b, type.element); })));
     });
   });
 }

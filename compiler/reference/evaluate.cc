@@ -1,5 +1,6 @@
 #include "compiler/reference/evaluate.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "compiler/reference/call.h"

@@ -28,7 +28,7 @@ struct Operation {
 };
 
 // INVALID_ARGUMENT if operands and attributes don't fit the operation, UNIMPLEMENTED if the operation or one of its
-// types has no reference. Thread-safe: no state.
+// types has no reference, RESOURCE_EXHAUSTED if a result exceeds 4 GiB. Thread-safe: no state.
 absl::StatusOr<std::vector<Tensor>> Evaluate(const Operation& operation, absl::Span<const Tensor* const> operands);
 
 // Whether Evaluate knows the operation's name.

@@ -52,7 +52,7 @@ uint32_t NanBits(const Format& f) {
     case Specials::kNone:
       break;
   }
-  return SignMask(f) - 1;
+  return SignMask(f);  // minus zero, as in ONNX's conformance data
 }
 
 // The pattern of the largest finite value.

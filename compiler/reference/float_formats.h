@@ -17,7 +17,7 @@ enum class Overflow : uint8_t {
 // Value of a bit pattern. type is a float narrower than 32 bits.
 double DecodeFloat(ElementType type, uint32_t bits);
 
-// Bit pattern of the nearest value, ties to even. NaN stays NaN (float4, which has none: its largest value). float8e8m0
+// Bit pattern of the nearest value, ties to even. NaN stays NaN (float4, which has none: minus zero). float8e8m0
 // holds powers of two only and rounds up; its negative arguments give NaN.
 uint32_t EncodeFloat(ElementType type, double value, Overflow overflow);
 
