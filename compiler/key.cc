@@ -1,4 +1,5 @@
-// Digests and keys: what decides whether two requests mean the same artifact. No MLIR, so that a server can link it alone.
+// Digests and keys: what decides whether two requests mean the same artifact. No MLIR, so that a server can link it
+// alone.
 #include <sodium.h>
 
 #include "absl/strings/escaping.h"
@@ -47,19 +48,24 @@ std::string CanonicalOptions(const Options& options) {
 absl::StatusOr<std::string> ArtifactKey(absl::string_view model_digest, const Options& options) {
   auto target = target::Find(options.target);
   if (!target.ok()) return target.status();
-  return Sha256(absl::StrCat("aot-artifact-v1\nmodel ", model_digest, "\ntarget ", target::Digest(**target), "\ncompiler ",
-                             AOT_BUILD_DIGEST, "\n", CanonicalOptions(options)));
+  return Sha256(absl::StrCat("aot-artifact-v1\nmodel ", model_digest, "\ntarget ", target::Digest(**target),
+                             "\ncompiler ", AOT_BUILD_DIGEST, "\n", CanonicalOptions(options)));
 }
 
 std::string CompilerVersion() { return absl::StrCat("aot 0.1.0+", absl::string_view(AOT_BUILD_DIGEST).substr(0, 12)); }
 
 absl::string_view Name(Stage stage) {
   switch (stage) {
-    case Stage::kImport: return "import";
-    case Stage::kOptimize: return "optimize";
-    case Stage::kSchedule: return "schedule";
-    case Stage::kGenerate: return "generate";
-    case Stage::kEmit: return "emit";
+    case Stage::kImport:
+      return "import";
+    case Stage::kOptimize:
+      return "optimize";
+    case Stage::kSchedule:
+      return "schedule";
+    case Stage::kGenerate:
+      return "generate";
+    case Stage::kEmit:
+      return "emit";
   }
   return "unknown";
 }

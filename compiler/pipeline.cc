@@ -25,7 +25,8 @@ absl::Status CheckOptions(const Options& options) {
   if (options.opt_level < 0 || options.opt_level > 3)
     return absl::InvalidArgumentError(absl::StrCat("opt_level is ", options.opt_level, "; 0 to 3 are allowed"));
   if (options.threads < 0 || options.threads > 1024)
-    return absl::InvalidArgumentError(absl::StrCat("threads is ", options.threads, "; 0 (one for each core) to 1024 are allowed"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("threads is ", options.threads, "; 0 (one for each core) to 1024 are allowed"));
   return absl::OkStatus();
 }
 
@@ -52,7 +53,8 @@ class Diagnostics {
 mlir::func::FuncOp MainOf(mlir::ModuleOp module) { return module.lookupSymbol<mlir::func::FuncOp>("main"); }
 
 emit::ManifestData Describe(const onnx::ImportedModel& model, const schedule::Program& program, const Options& options,
-                            const target::Description& target, const std::string& key, const std::string& model_digest) {
+                            const target::Description& target, const std::string& key,
+                            const std::string& model_digest) {
   emit::ManifestData data;
   data.key = key;
   data.model_digest = model_digest;

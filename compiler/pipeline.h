@@ -1,7 +1,7 @@
 // The compiler's one entry: an ONNX model in, a native artifact or a status out.
 //
-// Deterministic: the same model bytes, options and compiler build give the same bytes, whatever the host, the path, the time
-// or the number of threads. Nothing about the host is detected.
+// Deterministic: the same model bytes, options and compiler build give the same bytes, whatever the host, the path, the
+// time or the number of threads. Nothing about the host is detected.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,21 @@
 
 namespace aot::compiler {
 
-// An uploaded model. `external` holds external data by the name that the model gives as `location`; nothing is opened by path.
+// An uploaded model. `external` holds external data by the name that the model gives as `location`; nothing is opened
+// by path.
 struct Model {
   std::string bytes;
   std::map<std::string, std::string> external;
 };
 
 struct Options {
-  std::string target;                               // a name of target::All()
-  int opt_level = 3;                                // 0: no optional pass; 3: all
-  std::map<std::string, int64_t> dims;              // symbolic dimension -> size
+  std::string target;                                        // a name of target::All()
+  int opt_level = 3;                                         // 0: no optional pass; 3: all
+  std::map<std::string, int64_t> dims;                       // symbolic dimension -> size
   std::map<std::string, std::vector<int64_t>> input_shapes;  // input -> shape
-  bool strict_math = false;                         // no transform that changes rounding
-  std::string model_name;                           // recorded in the manifest; empty: the graph's name
-  int threads = 0;                                  // of this compile; 0: one per core. Does not change the result
+  bool strict_math = false;                                  // no transform that changes rounding
+  std::string model_name;                                    // recorded in the manifest; empty: the graph's name
+  int threads = 0;  // of this compile; 0: one per core. Does not change the result
 };
 
 // SHA-256, as 64 hexadecimal digits.
@@ -54,8 +55,9 @@ absl::string_view Name(Stage stage);
 // Called from the compiling threads, one call at a time. done of total units of the stage.
 using Progress = std::function<void(Stage stage, int done, int total)>;
 
-// INVALID_ARGUMENT: the model or an option is wrong. UNIMPLEMENTED: valid ONNX that is not supported; the message lists every
-// unsupported node, one a line. FAILED_PRECONDITION: a dimension is not bound. NOT_FOUND: no such target. RESOURCE_EXHAUSTED: a limit.
+// INVALID_ARGUMENT: the model or an option is wrong. UNIMPLEMENTED: valid ONNX that is not supported; the message lists
+// every unsupported node, one a line. FAILED_PRECONDITION: a dimension is not bound. NOT_FOUND: no such target.
+// RESOURCE_EXHAUSTED: a limit.
 absl::StatusOr<Artifact> Compile(const Model& model, const Options& options, const Progress& progress = nullptr);
 
 // What stage 1 finds out about a model without compiling it.

@@ -23,11 +23,13 @@ double MultiplyAdds(mlir::func::FuncOp function) {
     auto count = static_cast<double>(result.getNumElements());
     if (auto conv = llvm::dyn_cast<nn::ConvOp>(op)) {
       auto filter = nn::TensorTypeOf(conv.getFilter());
-      count *= static_cast<double>(filter.getNumElements()) / static_cast<double>(std::max<int64_t>(1, filter.getDimSize(0)));
+      count *= static_cast<double>(filter.getNumElements()) /
+               static_cast<double>(std::max<int64_t>(1, filter.getDimSize(0)));
     } else if (auto conv = llvm::dyn_cast<nn::ConvTransposeOp>(op)) {
       auto filter = nn::TensorTypeOf(conv.getFilter());
       count = static_cast<double>(nn::TensorTypeOf(conv.getInput()).getNumElements()) *
-              static_cast<double>(filter.getNumElements()) / static_cast<double>(std::max<int64_t>(1, filter.getDimSize(0)));
+              static_cast<double>(filter.getNumElements()) /
+              static_cast<double>(std::max<int64_t>(1, filter.getDimSize(0)));
     } else if (auto matmul = llvm::dyn_cast<nn::MatMulOp>(op)) {
       auto lhs = nn::TensorTypeOf(matmul.getLhs());
       count *= static_cast<double>(lhs.getDimSize(matmul.getTransA() ? lhs.getRank() - 2 : lhs.getRank() - 1));
@@ -65,8 +67,8 @@ absl::StatusOr<std::optional<emit::SelfTest>> MakeSelfTest(mlir::func::FuncOp fu
     test.inputs.push_back(InputOf(type->element));
     const emit::SelfTestInput& rule = test.inputs.back();
     reference::Tensor tensor(*type);
-    if (!aot_self_test_fill(static_cast<uint32_t>(type->element), kSeed, static_cast<uint32_t>(i), rule.fraction_bits, rule.low, rule.high,
-                            static_cast<uint64_t>(tensor.size()), tensor.mutable_bytes().data()))
+    if (!aot_self_test_fill(static_cast<uint32_t>(type->element), kSeed, static_cast<uint32_t>(i), rule.fraction_bits,
+                            rule.low, rule.high, static_cast<uint64_t>(tensor.size()), tensor.mutable_bytes().data()))
       return std::nullopt;
     inputs.push_back(std::move(tensor));
   }

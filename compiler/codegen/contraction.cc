@@ -70,7 +70,9 @@ class TileEmitter {
         }
       }
     }
-    Value lhs = c_.guarded_lhs ? Value() : e_.Add(c_.lhs_base(outer), e_.Add(e_.Mul(row, c_.lhs_row_stride), e_.Mul(col, c_.lhs_col_stride)));
+    Value lhs = c_.guarded_lhs ? Value()
+                               : e_.Add(c_.lhs_base(outer),
+                                        e_.Add(e_.Mul(row, c_.lhs_row_stride), e_.Mul(col, c_.lhs_col_stride)));
     Value rhs = c_.rhs_packed ? e_.Add(c_.rhs_base(outer), e_.Mul(col, depth_))
                               : e_.Add(c_.rhs_base(outer), e_.Mul(col, c_.rhs_col_stride));
     sums = Reduce(0, outer, row, rows, width, pieces, lhs, rhs, depth_, {}, sums);
@@ -84,7 +86,8 @@ class TileEmitter {
     evaluator_.UnbindElements();
   }
 
-  // Loops over the reduction from dimension d on. `inner` is the number of k steps inside one step of the dimension before.
+  // Loops over the reduction from dimension d on. `inner` is the number of k steps inside one step of the dimension
+  // before.
   llvm::SmallVector<Value> Reduce(size_t d, llvm::ArrayRef<Value> outer, Value row, int64_t rows, int64_t width,
                                   llvm::ArrayRef<Piece> pieces, Value lhs, Value rhs, int64_t inner,
                                   llvm::SmallVector<Value> k, mlir::ValueRange sums) {
@@ -95,7 +98,9 @@ class TileEmitter {
       llvm::SmallVector<Value> before(sums);
       return e_.If(
           guard, mlir::ValueRange(before).getTypes(),
-          [&, position = position] { return Loop(d, outer, row, rows, width, pieces, position, rhs, inner, k, before); },
+          [&, position = position] {
+            return Loop(d, outer, row, rows, width, pieces, position, rhs, inner, k, before);
+          },
           [&] { return before; });
     }
     return Loop(d, outer, row, rows, width, pieces, lhs, rhs, inner, k, sums);
@@ -118,7 +123,8 @@ class TileEmitter {
         /*unroll=*/last ? 4 : 1);
   }
 
-  llvm::SmallVector<Value> Step(int64_t rows, llvm::ArrayRef<Piece> pieces, Value lhs, Value rhs, mlir::ValueRange sums) {
+  llvm::SmallVector<Value> Step(int64_t rows, llvm::ArrayRef<Piece> pieces, Value lhs, Value rhs,
+                                mlir::ValueRange sums) {
     llvm::SmallVector<Value> vectors;
     mlir::Type accumulator = c_.accumulator;
     auto widen = [&](Value value, const Buffer& buffer, int lanes) {
@@ -126,7 +132,8 @@ class TileEmitter {
     };
     for (const Piece& piece : pieces) {
       int64_t stride = c_.rhs_packed ? 1 : c_.rhs_col_stride;
-      vectors.push_back(widen(e_.Load(c_.rhs, e_.Add(rhs, piece.offset * stride), stride, piece.lanes), c_.rhs, piece.lanes));
+      vectors.push_back(
+          widen(e_.Load(c_.rhs, e_.Add(rhs, piece.offset * stride), stride, piece.lanes), c_.rhs, piece.lanes));
     }
     llvm::SmallVector<Value> results;
     size_t i = 0;
@@ -136,7 +143,8 @@ class TileEmitter {
       if (c_.lhs_col_stride == 0) scalar = widen(e_.Load(c_.lhs, position, 0, 1), c_.lhs, 1);
       for (auto [p, piece] : llvm::enumerate(pieces)) {
         Value factor = scalar ? e_.Splat(scalar, piece.lanes)
-                              : widen(e_.Load(c_.lhs, e_.Add(position, piece.offset * c_.lhs_col_stride), c_.lhs_col_stride, piece.lanes),
+                              : widen(e_.Load(c_.lhs, e_.Add(position, piece.offset * c_.lhs_col_stride),
+                                              c_.lhs_col_stride, piece.lanes),
                                       c_.lhs, piece.lanes);
         results.push_back(e_.MulAdd(factor, vectors[p], sums[i++]));
       }
@@ -158,7 +166,8 @@ void EmitContraction(Evaluator& evaluator, const Contraction& contraction, const
 }
 
 void EmitPacking(Evaluator& evaluator, const schedule::PanelPacking& packing, Value operand, const Buffer& panels,
-                 const std::function<Indices(llvm::ArrayRef<Value> k, Value col, int64_t lane_step)>& index, int lanes) {
+                 const std::function<Indices(llvm::ArrayRef<Value> k, Value col, int64_t lane_step)>& index,
+                 int lanes) {
   Emitter& e = evaluator.emitter();
   int64_t depth = packing.depth();
   e.Blocks(packing.cols, packing.width, [&](Value col, int64_t width) {

@@ -1,5 +1,5 @@
-// The register-tiled product under matrix products and convolutions: rows x panels of accumulators, a loop over one long
-// reduction, then the epilogue on each accumulator and a store.
+// The register-tiled product under matrix products and convolutions: rows x panels of accumulators, a loop over one
+// long reduction, then the epilogue on each accumulator and a store.
 #pragma once
 
 #include <functional>

@@ -35,7 +35,8 @@ struct Scalar {
     return IsFloat(compute) ? e.FloatConstant(compute, value, lanes)
                             : e.IntConstant(compute, static_cast<int64_t>(value), lanes);
   }
-  Value Compare(Predicate float_predicate, IntPredicate signed_predicate, IntPredicate unsigned_predicate, Value a, Value b) {
+  Value Compare(Predicate float_predicate, IntPredicate signed_predicate, IntPredicate unsigned_predicate, Value a,
+                Value b) {
     if (IsFloat(compute)) return Make<arith::CmpFOp>(float_predicate, a, b);
     return Make<arith::CmpIOp>(IsUnsigned(element) ? unsigned_predicate : signed_predicate, a, b);
   }
@@ -173,7 +174,8 @@ Value EmitUnary(Scalar& s, mlir::Operation* op, Value x) {
         constexpr double kInfinity = std::numeric_limits<double>::infinity();
         Value no = e.IntConstant(e.builder().getI1Type(), 0, s.lanes);
         Value up = inf.getDetectPositive() ? Value(s.Make<arith::CmpFOp>(Predicate::OEQ, x, s.Const(kInfinity))) : no;
-        Value down = inf.getDetectNegative() ? Value(s.Make<arith::CmpFOp>(Predicate::OEQ, x, s.Const(-kInfinity))) : no;
+        Value down =
+            inf.getDetectNegative() ? Value(s.Make<arith::CmpFOp>(Predicate::OEQ, x, s.Const(-kInfinity))) : no;
         return s.Make<arith::OrIOp>(up, down);
       })
       .Case([&](nn::ExpOp) { return s.Math(AOT_MATH(Exp), x); })
@@ -203,21 +205,23 @@ Value EmitUnary(Scalar& s, mlir::Operation* op, Value x) {
         return s.Math([&](MathBackend& b, Value v) { return math::Elu(b, v, attribute("alpha")); }, x);
       })
       .Case([&](nn::SeluOp) {
-        return s.Math([&](MathBackend& b, Value v) { return math::Selu(b, v, attribute("alpha"), attribute("gamma")); }, x);
+        return s.Math([&](MathBackend& b, Value v) { return math::Selu(b, v, attribute("alpha"), attribute("gamma")); },
+                      x);
       })
       .Case([&](nn::CeluOp) {
         return s.Math([&](MathBackend& b, Value v) { return math::Celu(b, v, attribute("alpha")); }, x);
       })
       .Case([&](nn::HardSigmoidOp) {
-        return s.Math([&](MathBackend& b, Value v) { return math::HardSigmoid(b, v, attribute("alpha"), attribute("beta")); },
-                      x);
+        return s.Math(
+            [&](MathBackend& b, Value v) { return math::HardSigmoid(b, v, attribute("alpha"), attribute("beta")); }, x);
       })
       .Case([&](nn::ThresholdedReluOp) {
         return s.Math([&](MathBackend& b, Value v) { return math::ThresholdedRelu(b, v, attribute("alpha")); }, x);
       })
       .Case([&](nn::ShrinkOp) -> Value {
         if (!is_float) return {};
-        return s.Math([&](MathBackend& b, Value v) { return math::Shrink(b, v, attribute("bias"), attribute("lambd")); }, x);
+        return s.Math(
+            [&](MathBackend& b, Value v) { return math::Shrink(b, v, attribute("bias"), attribute("lambd")); }, x);
       })
       .Case([&](nn::GeluOp gelu) {
         return gelu.getApproximate() ? s.Math(AOT_MATH(GeluTanh), x) : s.Math(AOT_MATH(Gelu), x);
@@ -230,9 +234,8 @@ Value EmitBinary(Scalar& s, mlir::Operation* op, Value a, Value b) {
   bool is_float = IsFloat(s.compute);
   return llvm::TypeSwitch<mlir::Operation*, Value>(op)
       .Case([&](nn::AddOp) { return EmitAdd(s.e, a, b); })
-      .Case([&](nn::SubOp) {
-        return is_float ? Value(s.Make<arith::SubFOp>(a, b)) : Value(s.Make<arith::SubIOp>(a, b));
-      })
+      .Case(
+          [&](nn::SubOp) { return is_float ? Value(s.Make<arith::SubFOp>(a, b)) : Value(s.Make<arith::SubIOp>(a, b)); })
       .Case([&](nn::MulOp) { return EmitMul(s.e, a, b); })
       .Case([&](nn::DivOp) { return s.Div(a, b); })
       .Case([&](nn::ModOp mod) { return s.Mod(a, b, mod.getFmod()); })
@@ -279,14 +282,16 @@ static Value EmitExtreme(Emitter& e, Value a, Value b, mlir::Type element, bool 
     return arith::SelectOp::create(builder, at, first, a, b);
   }
   if (IsUnsigned(element))
-    return largest ? Value(arith::MaxUIOp::create(builder, at, a, b)) : Value(arith::MinUIOp::create(builder, at, a, b));
+    return largest ? Value(arith::MaxUIOp::create(builder, at, a, b))
+                   : Value(arith::MinUIOp::create(builder, at, a, b));
   return largest ? Value(arith::MaxSIOp::create(builder, at, a, b)) : Value(arith::MinSIOp::create(builder, at, a, b));
 }
 
 Value EmitMax(Emitter& e, Value a, Value b, mlir::Type element) { return EmitExtreme(e, a, b, element, true); }
 Value EmitMin(Emitter& e, Value a, Value b, mlir::Type element) { return EmitExtreme(e, a, b, element, false); }
 
-// Float to integer: truncated, NaN to 0, out of range to the nearest end. The bounds of the clamp are exact in the float type.
+// Float to integer: truncated, NaN to 0, out of range to the nearest end. The bounds of the clamp are exact in the
+// float type.
 static Value FloatToInt(Emitter& e, Value value, mlir::Type to, int lanes) {
   auto& builder = e.builder();
   mlir::Location at = e.location();
@@ -336,7 +341,7 @@ Value EmitCast(Emitter& e, Value value, mlir::Type from, mlir::Type to, int lane
     else if (have != compute && have.getIntOrFloatBitWidth() > compute.getIntOrFloatBitWidth() && to == compute)
       value = arith::TruncFOp::create(builder, at, wanted, value);
     if (to != compute) {
-      Value narrow = arith::TruncFOp::create(builder, at, e.VectorOf(to, lanes), value);
+      Value narrow = e.Narrow(value, to, lanes);
       value = arith::ExtFOp::create(builder, at, wanted, narrow);
     }
     return value;
@@ -346,7 +351,7 @@ Value EmitCast(Emitter& e, Value value, mlir::Type from, mlir::Type to, int lane
     Value converted = IsUnsigned(from) ? Value(arith::UIToFPOp::create(builder, at, wanted, value))
                                        : Value(arith::SIToFPOp::create(builder, at, wanted, value));
     if (to == compute) return converted;
-    Value narrow = arith::TruncFOp::create(builder, at, e.VectorOf(to, lanes), converted);
+    Value narrow = e.Narrow(converted, to, lanes);
     return arith::ExtFOp::create(builder, at, wanted, narrow);
   }
   unsigned a = have.getIntOrFloatBitWidth(), b = compute.getIntOrFloatBitWidth();
@@ -371,17 +376,19 @@ Value EmitElementwise(Emitter& emitter, mlir::Operation* op, llvm::ArrayRef<Valu
     // An integer to a fractional power is computed as float and truncated.
     mlir::Type wide = emitter.ComputeType(rhs_element);
     Scalar real{emitter, lanes, wide, wide};
-    return EmitCast(emitter, EmitBinary(real, op, EmitCast(emitter, operands[0], element, wide, lanes), rhs), wide, element, lanes);
+    return EmitCast(emitter, EmitBinary(real, op, EmitCast(emitter, operands[0], element, wide, lanes), rhs), wide,
+                    element, lanes);
   }
   if (rhs_element != element) rhs = EmitCast(emitter, rhs, rhs_element, element, lanes);
   return EmitBinary(scalar, op, operands[0], rhs);
 }
 
 bool IsExpensive(mlir::Operation* op) {
-  return !llvm::isa<nn::AbsOp, nn::NegOp, nn::SignOp, nn::FloorOp, nn::CeilOp, nn::RoundOp, nn::ReluOp, nn::LogicalNotOp,
-                    nn::BitwiseNotOp, nn::AddOp, nn::SubOp, nn::MulOp, nn::MinOp, nn::MaxOp, nn::WhereOp, nn::CastOp,
-                    nn::EqualOp, nn::LessOp, nn::GreaterOp, nn::LessEqualOp, nn::GreaterEqualOp, nn::LogicalAndOp,
-                    nn::LogicalOrOp, nn::LogicalXorOp, nn::LeakyReluOp, nn::HardSigmoidOp, nn::HardSwishOp>(op);
+  return !llvm::isa<nn::AbsOp, nn::NegOp, nn::SignOp, nn::FloorOp, nn::CeilOp, nn::RoundOp, nn::ReluOp,
+                    nn::LogicalNotOp, nn::BitwiseNotOp, nn::AddOp, nn::SubOp, nn::MulOp, nn::MinOp, nn::MaxOp,
+                    nn::WhereOp, nn::CastOp, nn::EqualOp, nn::LessOp, nn::GreaterOp, nn::LessEqualOp,
+                    nn::GreaterEqualOp, nn::LogicalAndOp, nn::LogicalOrOp, nn::LogicalXorOp, nn::LeakyReluOp,
+                    nn::HardSigmoidOp, nn::HardSwishOp>(op);
 }
 
 }  // namespace aot::codegen

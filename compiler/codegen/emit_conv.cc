@@ -95,7 +95,8 @@ absl::Status EmitConv(KernelContext& context, nn::ConvOp op) {
   c.lhs_k_strides.push_back(1);
 
   bool copy = plan.copy_input;
-  c.lhs = copy ? context.Scratch(plan.input_offset, image_elements, input_element) : context.evaluator.BufferOf(op.getInput());
+  c.lhs = copy ? context.Scratch(plan.input_offset, image_elements, input_element)
+               : context.evaluator.BufferOf(op.getInput());
   c.lhs_base = [&, copy](llvm::ArrayRef<Value> outer) {
     Value base = copy ? e.Constant(0) : e.Mul(outer[0], image_elements);
     base = e.Add(base, e.Mul(outer[1], per_group));
@@ -110,7 +111,9 @@ absl::Status EmitConv(KernelContext& context, nn::ConvOp op) {
   c.rhs = plan.pack_at_run_time ? context.Scratch(plan.pack_offset, panel_elements, filter_element)
                                 : context.evaluator.BufferOf(op.getFilter());
   bool pack = plan.pack_at_run_time;
-  c.rhs_base = [&, pack](llvm::ArrayRef<Value> outer) { return pack ? e.Constant(0) : e.Mul(outer[1], panel_elements); };
+  c.rhs_base = [&, pack](llvm::ArrayRef<Value> outer) {
+    return pack ? e.Constant(0) : e.Mul(outer[1], panel_elements);
+  };
   auto pack_filter = [&](llvm::ArrayRef<Value> outer) {
     auto index = [&](llvm::ArrayRef<Value> k, Value col, int64_t lane_step) {
       LaneIndex feature{e.Add(e.Mul(outer[1], features_per_group), col), lane_step};
@@ -190,7 +193,9 @@ absl::Status EmitConvTranspose(KernelContext& context, nn::ConvTransposeOp op) {
   c.rhs_packed = true;
   c.rhs = pack ? context.Scratch(plan.pack_offset, panel_elements, nn::TensorTypeOf(op.getFilter()).getElementType())
                : context.evaluator.BufferOf(op.getFilter());
-  c.rhs_base = [&, pack](llvm::ArrayRef<Value> outer) { return pack ? e.Constant(0) : e.Mul(outer[1], panel_elements); };
+  c.rhs_base = [&, pack](llvm::ArrayRef<Value> outer) {
+    return pack ? e.Constant(0) : e.Mul(outer[1], panel_elements);
+  };
   if (pack) {
     c.prepare_depth = 2;
     c.prepare = [&](llvm::ArrayRef<Value> outer) {

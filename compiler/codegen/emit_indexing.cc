@@ -1,4 +1,5 @@
-// Operations that write where the data says: scatters and top-k. They stand alone in their group and write their results directly.
+// Operations that write where the data says: scatters and top-k. They stand alone in their group and write their
+// results directly.
 #include "compiler/codegen/elementwise.h"
 #include "compiler/codegen/kernel_context.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,7 +33,8 @@ void CopyInput(KernelContext& context, Value input) {
     e.Vectors(inner, e.Lanes(context.results[0].element), [&](Value start, int lanes) {
       Indices index = ToIndices(outer);
       if (!shape.empty()) index.push_back({start, 1});
-      e.Store(context.evaluator.Evaluate(input, index, lanes), context.results[0], context.evaluator.Position(shape, index).base, 1, lanes);
+      e.Store(context.evaluator.Evaluate(input, index, lanes), context.results[0],
+              context.evaluator.Position(shape, index).base, 1, lanes);
     });
   });
 }
@@ -54,7 +56,8 @@ absl::Status EmitScatter(KernelContext& context, mlir::Operation* op) {
     Indices target;
     Value inside;
     auto resolve = [&](const Indices& at, int64_t size) {
-      Value raw = EmitCast(e, context.evaluator.Evaluate(indices, at, 1), nn::TensorTypeOf(indices).getElementType(), e.builder().getI64Type(), 1);
+      Value raw = EmitCast(e, context.evaluator.Evaluate(indices, at, 1), nn::TensorTypeOf(indices).getElementType(),
+                           e.builder().getI64Type(), 1);
       Value position = arith::IndexCastOp::create(e.builder(), e.location(), e.builder().getIndexType(), raw);
       position = e.Select(e.Less(position, e.Constant(0)), e.Add(position, size), position);
       Value here = e.And(e.Less(e.Constant(-1), position), e.Less(position, e.Constant(size)));
@@ -87,7 +90,8 @@ absl::Status EmitScatter(KernelContext& context, mlir::Operation* op) {
   return absl::OkStatus();
 }
 
-// k passes of selection: the best element that comes after the previous one in the order (value, then index). O(n k), no scratch.
+// k passes of selection: the best element that comes after the previous one in the order (value, then index). O(n k),
+// no scratch.
 absl::Status EmitTopK(KernelContext& context, nn::TopKOp op) {
   Emitter& e = context.emitter;
   auto shape = ShapeOf(op.getInput()), result = ShapeOf(op.getValues());

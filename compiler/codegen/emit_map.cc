@@ -1,5 +1,5 @@
-// Groups without an anchor: each result element is a function of its index. A concat or constant pad at the root is written part by part, so
-// that no element is selected at run time.
+// Groups without an anchor: each result element is a function of its index. A concat or constant pad at the root is
+// written part by part, so that no element is selected at run time.
 #include "compiler/codegen/kernel_context.h"
 
 namespace aot::codegen {
@@ -35,8 +35,7 @@ int GroupLanes(KernelContext& context) {
   for (Value result : context.Yield().getValues())
     lanes = std::min(lanes, e.Lanes(nn::TensorTypeOf(result).getElementType()));
   for (mlir::Operation& op : context.group.getBody().front().without_terminator())
-    for (Value operand : op.getOperands())
-      lanes = std::min(lanes, e.Lanes(nn::TensorTypeOf(operand).getElementType()));
+    for (Value operand : op.getOperands()) lanes = std::min(lanes, e.Lanes(nn::TensorTypeOf(operand).getElementType()));
   return lanes;
 }
 

@@ -62,7 +62,9 @@ absl::Status EmitMatMul(KernelContext& context, nn::MatMulOp op) {
       entry = e.Add(e.Mul(entry, own[d]), own[d] == 1 ? e.Constant(0) : outer[d + skip]);
     return entry;
   };
-  c.lhs_base = [&, lhs_batch, m, k](llvm::ArrayRef<Value> outer) { return e.Mul(batch_entry(lhs_batch, outer), m * k); };
+  c.lhs_base = [&, lhs_batch, m, k](llvm::ArrayRef<Value> outer) {
+    return e.Mul(batch_entry(lhs_batch, outer), m * k);
+  };
 
   if (plan.pack_at_run_time) {
     c.rhs = context.Scratch(plan.pack_offset, k * n, rhs_element);
@@ -85,7 +87,9 @@ absl::Status EmitMatMul(KernelContext& context, nn::MatMulOp op) {
   } else {
     c.rhs = context.evaluator.BufferOf(op.getRhs());
     c.rhs_packed = plan.packed_operand.has_value();
-    c.rhs_base = [&, rhs_batch, n, k](llvm::ArrayRef<Value> outer) { return e.Mul(batch_entry(rhs_batch, outer), n * k); };
+    c.rhs_base = [&, rhs_batch, n, k](llvm::ArrayRef<Value> outer) {
+      return e.Mul(batch_entry(rhs_batch, outer), n * k);
+    };
     c.rhs_col_stride = op.getTransB() ? k : 1;
     c.rhs_k_strides = {op.getTransB() ? 1 : n};
   }

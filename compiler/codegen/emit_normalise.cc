@@ -34,8 +34,7 @@ absl::Status EmitSoftmax(KernelContext& context, mlir::Operation* op) {
   Value input = op->getOperand(0), result = op->getResult(0);
   auto type = nn::TensorTypeOf(input);
   mlir::Type element = type.getElementType(), f32 = e.builder().getF32Type();
-  if (e.ComputeType(element) != f32 && !element.isF64())
-    return absl::UnimplementedError("softmax needs a float type");
+  if (e.ComputeType(element) != f32 && !element.isF64()) return absl::UnimplementedError("softmax needs a float type");
   mlir::Type compute = e.ComputeType(element);
   int64_t axis = op->getAttrOfType<mlir::IntegerAttr>("axis").getInt();
   Rows rows(context.evaluator, type.getShape(), {axis}, element);
@@ -69,17 +68,22 @@ absl::Status EmitSoftmax(KernelContext& context, mlir::Operation* op) {
           at, lanes, [&](int width) { return Values{e.Splat(count, width)}; },
           [&](const Indices& index, Value linear, int width, mlir::ValueRange carried) {
             Value x = context.evaluator.Evaluate(input, index, width);
-            Value here = arith::CmpFOp::create(e.builder(), e.location(), arith::CmpFPredicate::OEQ, x, e.Splat(largest, width));
-            Value position = rows.lanes_along_row() ? e.LaneVector({linear, width > 1 ? 1 : 0}, width) : e.Splat(linear, width);
+            Value here =
+                arith::CmpFOp::create(e.builder(), e.location(), arith::CmpFPredicate::OEQ, x, e.Splat(largest, width));
+            Value position =
+                rows.lanes_along_row() ? e.LaneVector({linear, width > 1 ? 1 : 0}, width) : e.Splat(linear, width);
             Value candidate = arith::SelectOp::create(e.builder(), e.location(), here, position, e.Splat(count, width));
             return Values{Make<arith::MinSIOp>(e, candidate, carried[0])};
           },
           [&](mlir::ValueRange a, mlir::ValueRange b) { return Values{Make<arith::MinSIOp>(e, a[0], b[0])}; })[0];
       rows.Visit(at, lanes, [&](const Indices& index, Value linear, int width) {
-        Value position = rows.lanes_along_row() ? e.LaneVector({linear, width > 1 ? 1 : 0}, width) : e.Splat(linear, width);
-        Value here = arith::CmpIOp::create(e.builder(), e.location(), arith::CmpIPredicate::eq, position, e.Splat(first, width));
+        Value position =
+            rows.lanes_along_row() ? e.LaneVector({linear, width > 1 ? 1 : 0}, width) : e.Splat(linear, width);
+        Value here =
+            arith::CmpIOp::create(e.builder(), e.location(), arith::CmpIPredicate::eq, position, e.Splat(first, width));
         finish(index, width,
-               arith::SelectOp::create(e.builder(), e.location(), here, e.FloatConstant(compute, 1, width), e.Zero(compute, width)));
+               arith::SelectOp::create(e.builder(), e.location(), here, e.FloatConstant(compute, 1, width),
+                                       e.Zero(compute, width)));
       });
       return;
     }
@@ -95,7 +99,8 @@ absl::Status EmitSoftmax(KernelContext& context, mlir::Operation* op) {
     });
     if (is_log) {
       MathBackend backend(e, lanes);
-      Value narrow = compute == f32 ? sum : Value(arith::TruncFOp::create(e.builder(), e.location(), e.VectorOf(f32, lanes), sum));
+      Value narrow =
+          compute == f32 ? sum : Value(arith::TruncFOp::create(e.builder(), e.location(), e.VectorOf(f32, lanes), sum));
       Value log = math::Log(backend, narrow);
       if (compute != f32) log = arith::ExtFOp::create(e.builder(), e.location(), e.VectorOf(compute, lanes), log);
       rows.Visit(at, lanes, [&](const Indices& index, Value, int width) {
@@ -144,9 +149,11 @@ absl::Status EmitNorm(KernelContext& context, mlir::Operation* op) {
     } else {
       auto shape = nn::TensorTypeOf(value).getShape();
       size_t skip = index.size() - shape.size();
-      for (size_t d = 0; d < shape.size(); ++d) at.push_back(shape[d] == 1 ? LaneIndex{e.Constant(0), 0} : index[d + skip]);
+      for (size_t d = 0; d < shape.size(); ++d)
+        at.push_back(shape[d] == 1 ? LaneIndex{e.Constant(0), 0} : index[d + skip]);
     }
-    return EmitCast(e, context.evaluator.Evaluate(value, at, width), nn::TensorTypeOf(value).getElementType(), compute, width);
+    return EmitCast(e, context.evaluator.Evaluate(value, at, width), nn::TensorTypeOf(value).getElementType(), compute,
+                    width);
   };
   rows.ForEach([&](const Indices& at, int lanes) {
     Value count = e.FloatConstant(compute, static_cast<double>(rows.elements_per_row()), lanes), mean;
@@ -184,7 +191,8 @@ absl::Status EmitLrn(KernelContext& context, nn::LrnOp op) {
   auto type = nn::TensorTypeOf(op.getInput());
   auto shape = type.getShape();
   mlir::Type f32 = e.builder().getF32Type();
-  if (e.ComputeType(type.getElementType()) != f32) return absl::UnimplementedError("lrn needs a float type of at most 32 bits");
+  if (e.ComputeType(type.getElementType()) != f32)
+    return absl::UnimplementedError("lrn needs a float type of at most 32 bits");
   int64_t size = op.getSize(), before = (size - 1) / 2, after = size - 1 - before;
   e.Nest(shape.drop_back(), [&](llvm::ArrayRef<Value> outer) {
     e.Vectors(shape.back(), shape.size() == 2 ? 1 : e.Lanes(f32), [&](Value start, int lanes) {

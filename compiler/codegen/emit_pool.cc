@@ -22,7 +22,8 @@ PoolShape ShapeOfPool(Op op) {
 }
 
 // First and one past the last tap of a window whose cells lie in [low, high).
-std::pair<Value, Value> TapRange(Emitter& e, Value origin, int64_t kernel, int64_t dilation, int64_t low, int64_t high) {
+std::pair<Value, Value> TapRange(Emitter& e, Value origin, int64_t kernel, int64_t dilation, int64_t low,
+                                 int64_t high) {
   // tap >= ceil((low - origin) / dilation); operands of Div are kept non-negative.
   Value below = e.Max(e.Sub(e.Constant(low), origin), e.Constant(0));
   Value first = e.Div(e.Add(below, dilation - 1), dilation);
@@ -49,7 +50,8 @@ absl::Status EmitPool(KernelContext& context, mlir::Operation* op) {
 
   auto initial = [&](int lanes) -> Value {
     if (!max_pool) return e.Zero(compute, lanes);
-    if (llvm::isa<mlir::FloatType>(compute)) return e.FloatConstant(compute, -std::numeric_limits<double>::infinity(), lanes);
+    if (llvm::isa<mlir::FloatType>(compute))
+      return e.FloatConstant(compute, -std::numeric_limits<double>::infinity(), lanes);
     auto integer = llvm::cast<mlir::IntegerType>(element);
     return e.IntConstant(compute, integer.isUnsigned() ? 0 : int64_t(-1) << (integer.getWidth() - 1), lanes);
   };
@@ -72,15 +74,16 @@ absl::Status EmitPool(KernelContext& context, mlir::Operation* op) {
         origins.push_back(origin);
         ranges.push_back(TapRange(e, origin, pool.kernel[d], pool.dilations[d], 0, size));
         if (!avg_pool) continue;
-        auto counted = avg_pool.getCountIncludePad()
-                           ? TapRange(e, origin, pool.kernel[d], pool.dilations[d], -pool.pads[d], size + pool.pads[d + spatial])
-                           : ranges.back();
+        auto counted = avg_pool.getCountIncludePad() ? TapRange(e, origin, pool.kernel[d], pool.dilations[d],
+                                                                -pool.pads[d], size + pool.pads[d + spatial])
+                                                     : ranges.back();
         Value count = e.Sub(counted.second, counted.first);
         auto a = e.ConstantOf(cells);
         cells = a && *a == 1 ? count : Value(arith::MulIOp::create(builder, at, cells, count));
       }
       Indices source = index;
-      std::function<llvm::SmallVector<Value>(size_t, mlir::ValueRange)> level = [&](size_t d, mlir::ValueRange carried) {
+      std::function<llvm::SmallVector<Value>(size_t, mlir::ValueRange)> level = [&](size_t d,
+                                                                                    mlir::ValueRange carried) {
         if (d == spatial) {
           Value x = context.evaluator.Evaluate(pool.input, source, width);
           if (max_pool) return llvm::SmallVector<Value>{EmitMax(e, x, carried[0], element)};

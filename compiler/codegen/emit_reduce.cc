@@ -17,14 +17,18 @@ absl::Status EmitReduce(KernelContext& context, mlir::Operation* op) {
   auto axes = op->getAttrOfType<mlir::DenseI64ArrayAttr>("axes").asArrayRef();
   Rows rows(context.evaluator, type.getShape(), axes, element);
   auto start = [&](int lanes) -> Value {
-    if (!is_max && !is_min) return is_product ? (llvm::isa<mlir::FloatType>(compute) ? e.FloatConstant(compute, 1, lanes) : e.IntConstant(compute, 1, lanes)) : e.Zero(compute, lanes);
+    if (!is_max && !is_min)
+      return is_product ? (llvm::isa<mlir::FloatType>(compute) ? e.FloatConstant(compute, 1, lanes)
+                                                               : e.IntConstant(compute, 1, lanes))
+                        : e.Zero(compute, lanes);
     if (llvm::isa<mlir::FloatType>(compute)) {
       double infinity = std::numeric_limits<double>::infinity();
       return e.FloatConstant(compute, is_max ? -infinity : infinity, lanes);
     }
     auto integer = llvm::cast<mlir::IntegerType>(element);
     bool is_unsigned = integer.isUnsigned() || integer.getWidth() == 1;
-    llvm::APInt extreme = is_unsigned ? (is_max ? llvm::APInt::getMinValue(integer.getWidth()) : llvm::APInt::getMaxValue(integer.getWidth()))
+    llvm::APInt extreme = is_unsigned ? (is_max ? llvm::APInt::getMinValue(integer.getWidth())
+                                                : llvm::APInt::getMaxValue(integer.getWidth()))
                                       : (is_max ? llvm::APInt::getSignedMinValue(integer.getWidth())
                                                 : llvm::APInt::getSignedMaxValue(integer.getWidth()));
     return e.IntConstant(compute, extreme.getSExtValue(), lanes);
@@ -75,26 +79,27 @@ absl::Status EmitArgReduce(KernelContext& context, mlir::Operation* op) {
     Indices at;
     for (Value iv : ivs) at.push_back({iv, 0});
     Value first = context.evaluator.Evaluate(input, at, 1);
-    auto best = e.Fold(e.Constant(1), e.Constant(type.getDimSize(axis)), {first, e.Constant(0)},
-                       [&](Value i, mlir::ValueRange carried) {
-                         Indices index = at;
-                         index[axis].base = i;
-                         Value x = context.evaluator.Evaluate(input, index, 1);
-                         // Better, or as good where the last one counts. A NaN is never better.
-                         Value better;
-                         if (llvm::isa<mlir::FloatType>(element)) {
-                           auto predicate = largest ? (select_last ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OGT)
-                                                    : (select_last ? arith::CmpFPredicate::OLE : arith::CmpFPredicate::OLT);
-                           better = arith::CmpFOp::create(builder, loc, predicate, x, carried[0]);
-                         } else {
-                           bool is_unsigned = llvm::cast<mlir::IntegerType>(element).isUnsigned();
-                           using P = arith::CmpIPredicate;
-                           P predicate = largest ? (select_last ? (is_unsigned ? P::uge : P::sge) : (is_unsigned ? P::ugt : P::sgt))
-                                                 : (select_last ? (is_unsigned ? P::ule : P::sle) : (is_unsigned ? P::ult : P::slt));
-                           better = arith::CmpIOp::create(builder, loc, predicate, x, carried[0]);
-                         }
-                         return llvm::SmallVector<Value>{e.Select(better, x, carried[0]), e.Select(better, i, carried[1])};
-                       });
+    auto best = e.Fold(
+        e.Constant(1), e.Constant(type.getDimSize(axis)), {first, e.Constant(0)},
+        [&](Value i, mlir::ValueRange carried) {
+          Indices index = at;
+          index[axis].base = i;
+          Value x = context.evaluator.Evaluate(input, index, 1);
+          // Better, or as good where the last one counts. A NaN is never better.
+          Value better;
+          if (llvm::isa<mlir::FloatType>(element)) {
+            auto predicate = largest ? (select_last ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OGT)
+                                     : (select_last ? arith::CmpFPredicate::OLE : arith::CmpFPredicate::OLT);
+            better = arith::CmpFOp::create(builder, loc, predicate, x, carried[0]);
+          } else {
+            bool is_unsigned = llvm::cast<mlir::IntegerType>(element).isUnsigned();
+            using P = arith::CmpIPredicate;
+            P predicate = largest ? (select_last ? (is_unsigned ? P::uge : P::sge) : (is_unsigned ? P::ugt : P::sgt))
+                                  : (select_last ? (is_unsigned ? P::ule : P::sle) : (is_unsigned ? P::ult : P::slt));
+            better = arith::CmpIOp::create(builder, loc, predicate, x, carried[0]);
+          }
+          return llvm::SmallVector<Value>{e.Select(better, x, carried[0]), e.Select(better, i, carried[1])};
+        });
     Value position = arith::IndexCastOp::create(builder, loc, result_type, best[1]);
     context.evaluator.BindElement(op->getResult(0), position);
     context.StoreResults(at, 1);

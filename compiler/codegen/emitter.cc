@@ -20,7 +20,8 @@ enum Tag { kAdd = -1, kSub = -2, kMul = -3, kDiv = -4, kRem = -5, kMin = -6, kMa
 int64_t KeyOf(Value value) { return reinterpret_cast<int64_t>(value.getAsOpaquePointer()); }
 }  // namespace
 
-Emitter::Emitter(mlir::OpBuilder builder, mlir::Location location, mlir::Block* entry, const target::Description& target)
+Emitter::Emitter(mlir::OpBuilder builder, mlir::Location location, mlir::Block* entry,
+                 const target::Description& target)
     : builder_(builder), location_(location), entry_(entry), target_(target) {
   builder_.setInsertionPointToEnd(entry);
   Push();
@@ -172,7 +173,8 @@ llvm::SmallVector<Value> Emitter::If(Value condition, mlir::TypeRange types,
                                      llvm::function_ref<llvm::SmallVector<Value>()> otherwise) {
   auto branch = scf::IfOp::create(builder_, location_, types, condition, /*withElseRegion=*/true);
   mlir::OpBuilder::InsertionGuard guard(builder_);
-  for (auto [region, make] : {std::pair(&branch.getThenRegion(), then), std::pair(&branch.getElseRegion(), otherwise)}) {
+  for (auto [region, make] :
+       {std::pair(&branch.getThenRegion(), then), std::pair(&branch.getElseRegion(), otherwise)}) {
     // An if without results comes with its terminators.
     if (!region->front().empty()) region->front().getTerminator()->erase();
     builder_.setInsertionPointToEnd(&region->front());
@@ -257,8 +259,7 @@ Value Emitter::Load(const Buffer& buffer, Value index, int64_t lane_step, int la
   } else {
     llvm::SmallVector<Value> scalars;
     for (int lane = 0; lane < lanes; ++lane)
-      scalars.push_back(
-          mlir::memref::LoadOp::create(builder_, location_, buffer.memref, Add(index, lane * lane_step)));
+      scalars.push_back(mlir::memref::LoadOp::create(builder_, location_, buffer.memref, Add(index, lane * lane_step)));
     loaded = FromLanes(scalars);
   }
   bool splat = lanes > 1 && lane_step == 0;
@@ -279,7 +280,7 @@ void Emitter::Store(Value value, const Buffer& buffer, Value index, int64_t lane
   mlir::Type storage = VectorOf(StorageType(buffer.element), lanes);
   if (value.getType() != storage) {
     if (llvm::isa<mlir::FloatType>(buffer.element)) {
-      value = arith::TruncFOp::create(builder_, location_, storage, value);
+      value = Narrow(value, buffer.element, lanes);
     } else if (buffer.element.isInteger(1) || llvm::cast<mlir::IntegerType>(buffer.element).isUnsigned()) {
       value = arith::ExtUIOp::create(builder_, location_, storage, value);
     } else {
@@ -292,8 +293,29 @@ void Emitter::Store(Value value, const Buffer& buffer, Value index, int64_t lane
     vector::StoreOp::create(builder_, location_, value, buffer.memref, mlir::ValueRange{index});
   } else {
     for (int lane = 0; lane < lanes; ++lane)
-      mlir::memref::StoreOp::create(builder_, location_, Lane(value, lane), buffer.memref, Add(index, lane * lane_step));
+      mlir::memref::StoreOp::create(builder_, location_, Lane(value, lane), buffer.memref,
+                                    Add(index, lane * lane_step));
   }
+}
+
+Value Emitter::Narrow(Value value, mlir::Type to, int lanes) {
+  if (!to.isBF16()) return arith::TruncFOp::create(builder_, location_, VectorOf(to, lanes), value);
+  // Round to nearest even on the bit pattern; LLVM would call __truncsfbf2. A NaN keeps its sign and becomes quiet.
+  mlir::Type f32 = builder_.getF32Type(), i32 = builder_.getI32Type(), i16 = builder_.getI16Type();
+  if (mlir::getElementTypeOrSelf(value.getType()).isF64())
+    value = arith::TruncFOp::create(builder_, location_, VectorOf(f32, lanes), value);
+  auto constant = [&](int64_t c) { return IntConstant(i32, c, lanes); };
+  Value bits = arith::BitcastOp::create(builder_, location_, VectorOf(i32, lanes), value);
+  Value high = arith::ShRUIOp::create(builder_, location_, bits, constant(16));
+  Value odd = arith::AndIOp::create(builder_, location_, high, constant(1));
+  Value bias = arith::AddIOp::create(builder_, location_, odd, constant(0x7fff));
+  Value rounded =
+      arith::ShRUIOp::create(builder_, location_, arith::AddIOp::create(builder_, location_, bits, bias), constant(16));
+  Value quiet = arith::OrIOp::create(builder_, location_, high, constant(0x40));
+  Value nan = arith::CmpFOp::create(builder_, location_, arith::CmpFPredicate::UNO, value, value);
+  Value chosen = arith::SelectOp::create(builder_, location_, nan, quiet, rounded);
+  Value narrow = arith::TruncIOp::create(builder_, location_, VectorOf(i16, lanes), chosen);
+  return arith::BitcastOp::create(builder_, location_, VectorOf(to, lanes), narrow);
 }
 
 Value Emitter::Splat(Value scalar, int lanes) {
@@ -349,9 +371,8 @@ Value Emitter::MulAdd(Value a, Value b, Value c) {
 }
 
 void Emitter::Fill(const Buffer& buffer, Value start, int64_t count, Value scalar) {
-  Vectors(count, Lanes(buffer.element), [&](Value offset, int lanes) {
-    Store(Splat(scalar, lanes), buffer, Add(start, offset), 1, lanes);
-  });
+  Vectors(count, Lanes(buffer.element),
+          [&](Value offset, int lanes) { Store(Splat(scalar, lanes), buffer, Add(start, offset), 1, lanes); });
 }
 
 }  // namespace aot::codegen

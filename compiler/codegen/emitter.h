@@ -1,7 +1,7 @@
 // Builds the body of one kernel function: index arithmetic, loops, loads and stores of native-width vectors.
 //
-// Kernels address flat one-dimensional memrefs with computed element indices. Index arithmetic is folded and shared as it
-// is built (by scope), so that the LLVM IR needs no loop optimisation. Not thread-safe: one emitter a kernel.
+// Kernels address flat one-dimensional memrefs with computed element indices. Index arithmetic is folded and shared as
+// it is built (by scope), so that the LLVM IR needs no loop optimisation. Not thread-safe: one emitter a kernel.
 #pragma once
 
 #include <functional>
@@ -53,9 +53,9 @@ class Emitter {
   Value Min(Value a, Value b);
   Value Max(Value a, Value b);
   Value Select(Value condition, Value a, Value b);
-  Value Less(Value a, Value b);         // signed; an i1
+  Value Less(Value a, Value b);  // signed; an i1
   Value Equal(Value a, Value b);
-  Value And(Value a, Value b);          // of two i1
+  Value And(Value a, Value b);  // of two i1
   // base + step * lane as a vector<lanes x index>.
   Value LaneVector(LaneIndex index, int lanes);
 
@@ -68,7 +68,8 @@ class Emitter {
                                 llvm::function_ref<llvm::SmallVector<Value>(Value, mlir::ValueRange)> body,
                                 int64_t unroll = 1, int64_t step = 1);
   // Values of the first branch if the i1 holds, else of the second.
-  llvm::SmallVector<Value> If(Value condition, mlir::TypeRange types, llvm::function_ref<llvm::SmallVector<Value>()> then,
+  llvm::SmallVector<Value> If(Value condition, mlir::TypeRange types,
+                              llvm::function_ref<llvm::SmallVector<Value>()> then,
                               llvm::function_ref<llvm::SmallVector<Value>()> otherwise);
   // Splits [0, size) into blocks of `block` (a loop) and one rest: body(start, count).
   void Blocks(int64_t size, int64_t block, llvm::function_ref<void(Value, int64_t)> body);
@@ -86,7 +87,8 @@ class Emitter {
   // Elements at index + lane * lane_step, widened to the compute type.
   Value Load(const Buffer& buffer, Value index, int64_t lane_step, int lanes);
   void Store(Value value, const Buffer& buffer, Value index, int64_t lane_step, int lanes);
-  // Rounds a value of the compute type to the element type and back (for narrow floats).
+  // A float rounded to a narrower type, without calls into a support library.
+  Value Narrow(Value value, mlir::Type to, int lanes);
   Value Splat(Value scalar, int lanes);
   Value FloatConstant(mlir::Type scalar, double value, int lanes);
   Value IntConstant(mlir::Type scalar, int64_t value, int lanes);

@@ -1,10 +1,10 @@
 // The entry function: one call for each step, with the addresses that the arena plan fixed.
+#include "runtime/format/entry.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/codegen/generate.h"
 #include "compiler/codegen/object.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LLVMContext.h"
-#include "runtime/format/entry.h"
 
 namespace aot::codegen {
 namespace {
@@ -27,7 +27,8 @@ llvm::Function* DeclareKernel(llvm::Module& module, size_t number, size_t argume
 
 }  // namespace
 
-absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, const target::Description& target, absl::string_view key) {
+absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, const target::Description& target,
+                                      absl::string_view key) {
   llvm::LLVMContext context;
   llvm::Module module("entry", context);
   llvm::IRBuilder<> builder(context);
@@ -48,10 +49,18 @@ absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, const ta
     std::vector<llvm::Value*> values;
     for (const schedule::Location& argument : step.arguments) {
       switch (argument.kind) {
-        case Kind::kInput: values.push_back(load_member(inputs, argument.position)); break;
-        case Kind::kOutput: values.push_back(load_member(outputs, argument.position)); break;
-        case Kind::kArena: values.push_back(builder.CreateConstGEP1_64(builder.getInt8Ty(), arena, argument.position)); break;
-        case Kind::kWeights: values.push_back(builder.CreateConstGEP1_64(builder.getInt8Ty(), weights, argument.position)); break;
+        case Kind::kInput:
+          values.push_back(load_member(inputs, argument.position));
+          break;
+        case Kind::kOutput:
+          values.push_back(load_member(outputs, argument.position));
+          break;
+        case Kind::kArena:
+          values.push_back(builder.CreateConstGEP1_64(builder.getInt8Ty(), arena, argument.position));
+          break;
+        case Kind::kWeights:
+          values.push_back(builder.CreateConstGEP1_64(builder.getInt8Ty(), weights, argument.position));
+          break;
       }
     }
     builder.CreateCall(DeclareKernel(module, step.kernel, values.size()), values);
@@ -59,16 +68,19 @@ absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, const ta
   builder.CreateRet(builder.getInt32(0));
 
   // The descriptor: offsets relative to itself, so no relocation is left at load time.
-  auto* type = llvm::StructType::get(context, {builder.getInt32Ty(), builder.getInt32Ty(), builder.getInt32Ty(), builder.getInt32Ty(),
-                                               builder.getInt64Ty(), builder.getInt64Ty(), llvm::ArrayType::get(builder.getInt8Ty(), 32)});
-  auto* descriptor = new llvm::GlobalVariable(module, type, /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage, nullptr, AOT_DESCRIPTOR_SYMBOL);
+  auto* type = llvm::StructType::get(
+      context, {builder.getInt32Ty(), builder.getInt32Ty(), builder.getInt32Ty(), builder.getInt32Ty(),
+                builder.getInt64Ty(), builder.getInt64Ty(), llvm::ArrayType::get(builder.getInt8Ty(), 32)});
+  auto* descriptor = new llvm::GlobalVariable(module, type, /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage,
+                                              nullptr, AOT_DESCRIPTOR_SYMBOL);
   llvm::Constant* offset = llvm::ConstantExpr::getTrunc(
       llvm::ConstantExpr::getSub(llvm::ConstantExpr::getPtrToInt(entry, builder.getInt64Ty()),
                                  llvm::ConstantExpr::getPtrToInt(descriptor, builder.getInt64Ty())),
       builder.getInt32Ty());
   descriptor->setInitializer(llvm::ConstantStruct::get(
-      type, {builder.getInt32(AOT_DESCRIPTOR_MAGIC), builder.getInt32(sizeof(aot_descriptor)), builder.getInt32(AOT_CODE_ABI_VERSION), offset,
-             builder.getInt64(program.arena_size), builder.getInt64(program.weights_size),
+      type, {builder.getInt32(AOT_DESCRIPTOR_MAGIC), builder.getInt32(sizeof(aot_descriptor)),
+             builder.getInt32(AOT_CODE_ABI_VERSION), offset, builder.getInt64(program.arena_size),
+             builder.getInt64(program.weights_size),
              llvm::ConstantDataArray::getString(context, llvm::StringRef(key.data(), key.size()), /*AddNull=*/false)}));
   descriptor->setAlignment(llvm::Align(8));
   descriptor->setDSOLocal(true);

@@ -91,7 +91,8 @@ Indices Evaluator::BroadcastIndex(Value operand, const Indices& index) {
 Value Evaluator::Compute(mlir::Operation* op, const Indices& index, int lanes) {
   if (op->hasTrait<nn::Elementwise>()) {
     llvm::SmallVector<Value> operands;
-    for (Value operand : op->getOperands()) operands.push_back(Evaluate(operand, BroadcastIndex(operand, index), lanes));
+    for (Value operand : op->getOperands())
+      operands.push_back(Evaluate(operand, BroadcastIndex(operand, index), lanes));
     return EmitElementwise(e_, op, operands, lanes);
   }
   // Movement whose lanes all read one element is done once.
@@ -223,7 +224,8 @@ Value Evaluator::Pad(nn::PadOp op, const Indices& index, int lanes) {
     at[d].base = position;
   }
   mlir::Type element = ElementOf(op.getResult());
-  Value padding = op.getValue() ? Evaluate(op.getValue(), Indices(ShapeOf(op.getValue()).size(), LaneIndex{e_.Constant(0), 0}), lanes)
+  Value padding = op.getValue() ? Evaluate(op.getValue(),
+                                           Indices(ShapeOf(op.getValue()).size(), LaneIndex{e_.Constant(0), 0}), lanes)
                                 : e_.Zero(e_.ComputeType(element), lanes);
   bool empty = llvm::is_contained(from, 0);
   if (empty) return padding;
@@ -332,11 +334,13 @@ Value Evaluator::Resize(nn::ResizeOp op, const Indices& index, int lanes) {
   };
   Value result = level(0);
   if (crop && !dims.empty()) {
-    // Outside the input: the extrapolation value. A tap index of the table is never outside, its weight says so with NaN.
+    // Outside the input: the extrapolation value. A tap index of the table is never outside, its weight says so with
+    // NaN.
     mlir::Type kind = mlir::getElementTypeOrSelf(result.getType());
     Value outside = arith::CmpFOp::create(builder, e_.location(), arith::CmpFPredicate::UNO, result, result);
-    result = arith::SelectOp::create(builder, e_.location(), outside,
-                                     e_.FloatConstant(kind, op.getExtrapolationValue().convertToDouble(), lanes), result);
+    result =
+        arith::SelectOp::create(builder, e_.location(), outside,
+                                e_.FloatConstant(kind, op.getExtrapolationValue().convertToDouble(), lanes), result);
   }
   if (!llvm::isa<mlir::FloatType>(compute) && llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(result.getType())))
     result = EmitCast(e_, result, builder.getF32Type(), element, lanes);
@@ -347,8 +351,10 @@ Value Evaluator::Quantize(nn::QuantizeOp op, const Indices& index, int lanes) {
   auto& builder = e_.builder();
   mlir::Location at = e_.location();
   mlir::Type f32 = builder.getF32Type(), to = ElementOf(op.getResult());
-  Value input = EmitCast(e_, Evaluate(op.getInput(), BroadcastIndex(op.getInput(), index), lanes), ElementOf(op.getInput()), f32, lanes);
-  Value scale = EmitCast(e_, Evaluate(op.getScale(), BroadcastIndex(op.getScale(), index), lanes), ElementOf(op.getScale()), f32, lanes);
+  Value input = EmitCast(e_, Evaluate(op.getInput(), BroadcastIndex(op.getInput(), index), lanes),
+                         ElementOf(op.getInput()), f32, lanes);
+  Value scale = EmitCast(e_, Evaluate(op.getScale(), BroadcastIndex(op.getScale(), index), lanes),
+                         ElementOf(op.getScale()), f32, lanes);
   Value scaled = arith::DivFOp::create(builder, at, input, scale);
   Value rounded = mlir::math::RoundEvenOp::create(builder, at, scaled);
   if (op.getZeroPoint()) {

@@ -1,5 +1,5 @@
-// Evaluates the values of one group at any index: elementwise operations by their scalar function, data movement by index
-// arithmetic, group inputs by loads, anchors by what the kernel template bound to them.
+// Evaluates the values of one group at any index: elementwise operations by their scalar function, data movement by
+// index arithmetic, group inputs by loads, anchors by what the kernel template bound to them.
 #pragma once
 
 #include "compiler/codegen/emitter.h"
@@ -15,8 +15,8 @@ class Evaluator {
   // Ties a block argument (or a value kept in scratch) to memory in row-major order.
   void BindBuffer(Value value, Buffer buffer) { buffers_[value] = buffer; }
   const Buffer& BufferOf(Value value) const { return buffers_.find(value)->second; }
-  // Ties an anchor's result to elements that the template has just computed; holds until bound again. Users evaluate it at
-  // that one index only.
+  // Ties an anchor's result to elements that the template has just computed; holds until bound again. Users evaluate it
+  // at that one index only.
   void BindElement(Value value, Value element);
   void UnbindElements() { elements_.clear(); }
 
@@ -44,7 +44,8 @@ class Evaluator {
   Value Resize(nn::ResizeOp op, const Indices& index, int lanes);
   Value Quantize(nn::QuantizeOp op, const Indices& index, int lanes);
   Value Dequantize(nn::DequantizeOp op, const Indices& index, int lanes);
-  // The integer element at a scalar index as an index value, negative ones counted from the end and clamped into [0, size).
+  // The integer element at a scalar index as an index value, negative ones counted from the end and clamped into [0,
+  // size).
   Value LoadIndex(Value indices, const Indices& at, int64_t size);
 
   Emitter& e_;

@@ -24,9 +24,9 @@ absl::StatusOr<std::string> GenerateKernel(const std::string& spec, size_t numbe
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> GenerateObjects(const schedule::Program& program, const target::Description& target,
-                                                         absl::string_view key, int threads,
-                                                         const std::function<void(int, int)>& progress) {
+absl::StatusOr<std::vector<std::string>> GenerateObjects(const schedule::Program& program,
+                                                         const target::Description& target, absl::string_view key,
+                                                         int threads, const std::function<void(int, int)>& progress) {
   size_t count = program.kernels.size();
   std::vector<std::string> objects(count);
   std::vector<absl::Status> errors(count);

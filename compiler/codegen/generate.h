@@ -11,13 +11,15 @@
 
 namespace aot::codegen {
 
-// Objects in the order of program.kernels, then the entry's. `threads` work at a time, each in contexts of its own; the result doesn't depend on
-// their number. `progress(done, total)` is called under a lock. `key` (32 bytes) goes into the descriptor.
-absl::StatusOr<std::vector<std::string>> GenerateObjects(const schedule::Program& program, const target::Description& target,
-                                                         absl::string_view key, int threads,
-                                                         const std::function<void(int, int)>& progress);
+// Objects in the order of program.kernels, then the entry's. `threads` work at a time, each in contexts of its own; the
+// result doesn't depend on their number. `progress(done, total)` is called under a lock. `key` (32 bytes) goes into the
+// descriptor.
+absl::StatusOr<std::vector<std::string>> GenerateObjects(const schedule::Program& program,
+                                                         const target::Description& target, absl::string_view key,
+                                                         int threads, const std::function<void(int, int)>& progress);
 
 // The entry function and the descriptor (runtime/format/entry.h).
-absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, const target::Description& target, absl::string_view key);
+absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, const target::Description& target,
+                                      absl::string_view key);
 
 }  // namespace aot::codegen

@@ -16,8 +16,8 @@ namespace aot::codegen {
 
 Buffer KernelContext::Scratch(int64_t byte_offset, int64_t elements, mlir::Type element) {
   auto type = mlir::MemRefType::get({elements}, emitter.StorageType(element));
-  Value view = mlir::memref::ViewOp::create(emitter.builder(), emitter.location(), type, scratch, emitter.Constant(byte_offset),
-                                            mlir::ValueRange{});
+  Value view = mlir::memref::ViewOp::create(emitter.builder(), emitter.location(), type, scratch,
+                                            emitter.Constant(byte_offset), mlir::ValueRange{});
   return {view, element};
 }
 
@@ -78,12 +78,13 @@ absl::Status CheckTypes(nn::GroupOp group) {
 
 void LoadCodegenDialects(mlir::MLIRContext& context) {
   context.loadDialect<nn::NnDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
-                      mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
-                      mlir::vector::VectorDialect>();
+                      mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
+                      mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
 }
 
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> BuildKernel(nn::GroupOp group, const schedule::KernelPlan& plan,
-                                                              llvm::StringRef symbol, const target::Description& target) {
+                                                              llvm::StringRef symbol,
+                                                              const target::Description& target) {
   if (absl::Status status = CheckTypes(group); !status.ok()) return status;
   mlir::MLIRContext* mlir_context = group.getContext();
   mlir::Location loc = mlir::UnknownLoc::get(mlir_context);

@@ -13,10 +13,11 @@
 
 namespace aot::codegen {
 
-// Makes a module with one function `symbol` that computes the group: arguments are one flat memref for each operand, then one for each result, then
-// scratch (if the plan has any). UNIMPLEMENTED names the operation that has no emission.
+// Makes a module with one function `symbol` that computes the group: arguments are one flat memref for each operand,
+// then one for each result, then scratch (if the plan has any). UNIMPLEMENTED names the operation that has no emission.
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> BuildKernel(nn::GroupOp group, const schedule::KernelPlan& plan,
-                                                              llvm::StringRef symbol, const target::Description& target);
+                                                              llvm::StringRef symbol,
+                                                              const target::Description& target);
 
 // Registers what BuildKernel and LowerToObject need.
 void LoadCodegenDialects(mlir::MLIRContext& context);

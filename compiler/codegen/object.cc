@@ -114,7 +114,8 @@ absl::StatusOr<std::string> LowerToObject(mlir::ModuleOp module, const target::D
   passes.addPass(mlir::createConvertFuncToLLVMPass(functions));
   passes.addPass(mlir::createConvertControlFlowToLLVMPass());
   passes.addPass(mlir::createReconcileUnrealizedCastsPass());
-  if (mlir::failed(passes.run(module))) return absl::InternalError(absl::StrCat("lowering of a kernel failed: ", errors));
+  if (mlir::failed(passes.run(module)))
+    return absl::InternalError(absl::StrCat("lowering of a kernel failed: ", errors));
 
   mlir::registerBuiltinDialectTranslation(*context);
   mlir::registerLLVMDialectTranslation(*context);

@@ -10,7 +10,8 @@
 
 namespace aot::codegen {
 
-// Lowers a module of arith, scf, vector and memref functions and emits an ELF object. Thread-safe with one MLIR context a thread.
+// Lowers a module of arith, scf, vector and memref functions and emits an ELF object. Thread-safe with one MLIR context
+// a thread.
 absl::StatusOr<std::string> LowerToObject(mlir::ModuleOp module, const target::Description& target);
 
 // Emits an LLVM module that is complete but for triple and data layout.

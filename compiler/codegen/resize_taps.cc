@@ -11,12 +11,14 @@ namespace aot::codegen {
 namespace {
 
 // Where output coordinate x lies in the input.
-double SourceCoordinate(llvm::StringRef rule, double x, double scale, double in, double out, double roi_start, double roi_end) {
+double SourceCoordinate(llvm::StringRef rule, double x, double scale, double in, double out, double roi_start,
+                        double roi_end) {
   if (rule == "asymmetric") return x / scale;
   if (rule == "align_corners") return out == 1 ? 0 : x * (in - 1) / (out - 1);
   if (rule == "pytorch_half_pixel") return out > 1 ? (x + 0.5) / scale - 0.5 : 0;
   if (rule == "tf_crop_and_resize")
-    return out > 1 ? roi_start * (in - 1) + x * (roi_end - roi_start) * (in - 1) / (out - 1) : 0.5 * (roi_start + roi_end) * (in - 1);
+    return out > 1 ? roi_start * (in - 1) + x * (roi_end - roi_start) * (in - 1) / (out - 1)
+                   : 0.5 * (roi_start + roi_end) * (in - 1);
   if (rule == "half_pixel_symmetric") {
     double adjustment = out / (scale * in), centre = in / 2;
     return centre * (1 - adjustment) + (x + 0.5) / scale - 0.5;
@@ -97,8 +99,8 @@ Buffer MakeTable(Emitter& e, mlir::Type element, mlir::DenseElementsAttr values)
   }
   std::string name = "table_" + std::to_string(llvm::range_size(module.getOps<mlir::memref::GlobalOp>()));
   mlir::OpBuilder at_start = mlir::OpBuilder::atBlockBegin(module.getBody());
-  mlir::memref::GlobalOp::create(at_start, e.location(), name, at_start.getStringAttr("private"), type, values, /*constant=*/true,
-                                 at_start.getI64IntegerAttr(4));
+  mlir::memref::GlobalOp::create(at_start, e.location(), name, at_start.getStringAttr("private"), type, values,
+                                 /*constant=*/true, at_start.getI64IntegerAttr(4));
   return {mlir::memref::GetGlobalOp::create(builder, e.location(), type, name), element};
 }
 

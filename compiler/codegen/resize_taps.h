@@ -1,4 +1,5 @@
-// Resampling as tables: for each output coordinate of a dimension the input coordinates that it reads and their weights.
+// Resampling as tables: for each output coordinate of a dimension the input coordinates that it reads and their
+// weights.
 #pragma once
 
 #include <vector>

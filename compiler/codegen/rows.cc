@@ -47,12 +47,13 @@ llvm::SmallVector<Value> Rows::Fold(
   // One pass over the row for the elements [first, first + count) of the innermost dimension, `width` lanes at a time.
   auto pass = [&](int64_t first, int64_t count, int width, llvm::SmallVector<Value> start) {
     std::function<llvm::SmallVector<Value>(size_t, Value, mlir::ValueRange)> level = [&](size_t i, Value linear,
-                                                                                        mlir::ValueRange carried) {
+                                                                                         mlir::ValueRange carried) {
       if (i < outer_dims.size()) {
-        return e_.Fold(e_.Constant(0), e_.Constant(shape_[outer_dims[i]]), carried, [&](Value iv, mlir::ValueRange inside) {
-          index[outer_dims[i]].base = iv;
-          return level(i + 1, e_.Add(e_.Mul(linear, shape_[outer_dims[i]]), iv), inside);
-        });
+        return e_.Fold(e_.Constant(0), e_.Constant(shape_[outer_dims[i]]), carried,
+                       [&](Value iv, mlir::ValueRange inside) {
+                         index[outer_dims[i]].base = iv;
+                         return level(i + 1, e_.Add(e_.Mul(linear, shape_[outer_dims[i]]), iv), inside);
+                       });
       }
       if (!along_) return step(index, linear, result_lanes, carried);
       Value row = e_.Mul(linear, inner);

@@ -1,5 +1,5 @@
-// Loops over a row: the elements that share a result of a reduction, softmax or normalisation. Lanes run along the row where its innermost
-// dimension is the tensor's, else across neighbouring rows.
+// Loops over a row: the elements that share a result of a reduction, softmax or normalisation. Lanes run along the row
+// where its innermost dimension is the tensor's, else across neighbouring rows.
 #pragma once
 
 #include <functional>
@@ -16,10 +16,12 @@ class Rows {
   // True if a row's lanes must be combined at the end.
   bool lanes_along_row() const { return along_; }
   int64_t elements_per_row() const { return row_elements_; }
-  // body runs for each row (or each vector of neighbouring rows): at has the index with reduced dimensions at 0, and `lanes` results.
+  // body runs for each row (or each vector of neighbouring rows): at has the index with reduced dimensions at 0, and
+  // `lanes` results.
   void ForEach(llvm::function_ref<void(const Indices& at, int lanes)> body);
-  // Combines the row's elements: step(element index, linear number in the row, lanes, carried) -> carried. The carried values have `result_lanes`
-  // lanes (the same as given to body); with lanes along the row `combine` joins vectors of partial results into one element.
+  // Combines the row's elements: step(element index, linear number in the row, lanes, carried) -> carried. The carried
+  // values have `result_lanes` lanes (the same as given to body); with lanes along the row `combine` joins vectors of
+  // partial results into one element.
   llvm::SmallVector<Value> Fold(
       const Indices& at, int result_lanes, std::function<llvm::SmallVector<Value>(int lanes)> initial,
       llvm::function_ref<llvm::SmallVector<Value>(const Indices&, Value, int, mlir::ValueRange)> step,

@@ -28,7 +28,9 @@ mlir::FailureOr<llvm::SmallVector<int64_t>> BroadcastShapes(llvm::ArrayRef<int64
 mlir::Value MakeConstant(mlir::OpBuilder& builder, mlir::Location location, mlir::RankedTensorType type,
                          llvm::ArrayRef<double> values);
 
-inline mlir::RankedTensorType TensorTypeOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()); }
+inline mlir::RankedTensorType TensorTypeOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
 
 // The attribute of a value made by nn.constant, or null.
 mlir::ElementsAttr ConstantValue(mlir::Value value);

@@ -32,7 +32,8 @@ LogicalResult SameElementType(mlir::Operation* op, mlir::Value a, mlir::Value b)
 LogicalResult VerifyReduce(mlir::Operation* op, mlir::Value input, llvm::ArrayRef<int64_t> axes, mlir::Value result) {
   llvm::SmallVector<int64_t> shape(TensorTypeOf(input).getShape());
   for (int64_t axis : axes) {
-    if (axis < 0 || axis >= static_cast<int64_t>(shape.size())) return op->emitOpError("axis ") << axis << " is out of range";
+    if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
+      return op->emitOpError("axis ") << axis << " is out of range";
     shape[axis] = 1;
   }
   if (TensorTypeOf(result).getShape() != llvm::ArrayRef<int64_t>(shape))
@@ -126,7 +127,8 @@ LogicalResult ReshapeOp::verify() {
 
 LogicalResult TransposeOp::verify() {
   auto input = TensorTypeOf(getInput()).getShape(), result = TensorTypeOf(getResult()).getShape();
-  if (getPerm().size() != input.size() || result.size() != input.size()) return emitOpError("perm must have the input's rank");
+  if (getPerm().size() != input.size() || result.size() != input.size())
+    return emitOpError("perm must have the input's rank");
   llvm::SmallVector<bool> seen(input.size(), false);
   for (size_t i = 0; i < input.size(); ++i) {
     int64_t p = getPerm()[i];

@@ -16,10 +16,11 @@ ArenaPlan PlanArena(const std::vector<ArenaRequest>& requests) {
   plan.offsets.assign(requests.size(), 0);
   std::vector<size_t> order(requests.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return requests[a].bytes > requests[b].bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return requests[a].bytes > requests[b].bytes; });
 
-  // Placed requests by the steps they live in, so that a request meets only its neighbours in time: buckets of steps keep a long
-  // chain of short-lived values near-linear.
+  // Placed requests by the steps they live in, so that a request meets only its neighbours in time: buckets of steps
+  // keep a long chain of short-lived values near-linear.
   int last = 0;
   for (const ArenaRequest& r : requests) last = std::max(last, r.last_step);
   const int bucket_steps = 16;

@@ -1,4 +1,5 @@
-// The static memory plan: offsets for values that live during a range of steps, such that no two that live together overlap.
+// The static memory plan: offsets for values that live during a range of steps, such that no two that live together
+// overlap.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ struct ArenaPlan {
   int64_t without_reuse = 0;     // the sum of all requests
 };
 
-// Greedy by size, as in "Efficient Memory Management for Deep Neural Net Inference" (Pisarchyk and Lee, 2020): the largest request first, each at
-// the lowest offset that is free during its life. Deterministic.
+// Greedy by size, as in "Efficient Memory Management for Deep Neural Net Inference" (Pisarchyk and Lee, 2020): the
+// largest request first, each at the lowest offset that is free during its life. Deterministic.
 ArenaPlan PlanArena(const std::vector<ArenaRequest>& requests);
 
 }  // namespace aot::schedule

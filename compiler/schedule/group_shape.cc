@@ -77,7 +77,8 @@ void SimplifyShapes(nn::GroupOp group) {
       if (!(first_full && second_full) && !(first_one && second_one)) merge[d] = false;
     }
   }
-  // A chain of merged dimensions must be full or absent as a whole in each value; pairs guarantee that except across size 1, which is both.
+  // A chain of merged dimensions must be full or absent as a whole in each value; pairs guarantee that except across
+  // size 1, which is both.
   for (mlir::Value value : values) {
     Shape shape = Aligned(value, rank);
     for (size_t d = 0; d < rank; ++d) {
@@ -113,15 +114,16 @@ void SimplifyShapes(nn::GroupOp group) {
     SetShape(conv.getInput(), input);
     SetShape(conv.getFilter(), filter.take_back(2));
     mlir::OpBuilder builder(conv);
-    mlir::Value product = nn::MatMulOp::create(builder, conv.getLoc(), conv.getResult().getType(), conv.getInput(), conv.getFilter(),
-                                               /*trans_a=*/false, /*trans_b=*/false);
-    if (conv.getBias())
-      product = nn::AddOp::create(builder, conv.getLoc(), product.getType(), product, conv.getBias());
+    mlir::Value product =
+        nn::MatMulOp::create(builder, conv.getLoc(), conv.getResult().getType(), conv.getInput(), conv.getFilter(),
+                             /*trans_a=*/false, /*trans_b=*/false);
+    if (conv.getBias()) product = nn::AddOp::create(builder, conv.getLoc(), product.getType(), product, conv.getBias());
     conv.getResult().replaceAllUsesWith(product);
     conv.erase();
   }
   // The operands and results of the group follow its body.
-  for (auto [operand, argument] : llvm::zip(group.getInputs(), body.getArguments())) operand.setType(argument.getType());
+  for (auto [operand, argument] : llvm::zip(group.getInputs(), body.getArguments()))
+    operand.setType(argument.getType());
   for (auto [result, value] : llvm::zip(group.getResults(), yield.getValues())) result.setType(value.getType());
 }
 

@@ -38,13 +38,15 @@ void PlanPacking(KernelPlan& plan, mlir::Value operand, llvm::ArrayRef<bool> is_
   } else if (pack_if_variable || !argument) {
     plan.pack_at_run_time = true;
     // One group (batch entry) at a time.
-    plan.pack_offset =
-        Reserve(plan, plan.packing.depth() * plan.packing.cols * StorageBytes(nn::TensorTypeOf(operand).getElementType()));
+    plan.pack_offset = Reserve(
+        plan, plan.packing.depth() * plan.packing.cols * StorageBytes(nn::TensorTypeOf(operand).getElementType()));
   }
 }
 
-void PlanMatMul(KernelPlan& plan, nn::MatMulOp op, llvm::ArrayRef<bool> is_constant, const target::Description& target) {
-  auto lhs = nn::TensorTypeOf(op.getLhs()), rhs = nn::TensorTypeOf(op.getRhs()), result = nn::TensorTypeOf(op.getResult());
+void PlanMatMul(KernelPlan& plan, nn::MatMulOp op, llvm::ArrayRef<bool> is_constant,
+                const target::Description& target) {
+  auto lhs = nn::TensorTypeOf(op.getLhs()), rhs = nn::TensorTypeOf(op.getRhs()),
+       result = nn::TensorTypeOf(op.getResult());
   int64_t rank = rhs.getRank();
   int64_t n = result.getShape().back(), m = result.getDimSize(result.getRank() - 2);
   int64_t k = rhs.getDimSize(op.getTransB() ? rank - 1 : rank - 2);
@@ -168,8 +170,8 @@ Tile ChooseTile(const target::Description& target, int64_t rows, int64_t cols, i
     tile.rows = 1;
   } else {
     tile.vectors = static_cast<int>(std::min<int64_t>(columns, 2));
-    int limit = target.vector_bits >= 512 ? (tile.vectors == 1 ? 24 : 14)
-                : many                    ? (tile.vectors == 1 ? 16 : 8)
+    int limit = target.vector_bits >= 512   ? (tile.vectors == 1 ? 24 : 14)
+                : many                      ? (tile.vectors == 1 ? 16 : 8)
                 : target.fused_multiply_add ? (tile.vectors == 1 ? 12 : 6)
                                             : (tile.vectors == 1 ? 8 : 4);
     // Even blocks: 16 rows run as 8 + 8, not as 14 + 2.
@@ -184,8 +186,8 @@ Tile ChooseTile(const target::Description& target, int64_t rows, int64_t cols, i
 mlir::Operation* AnchorOf(nn::GroupOp group) {
   for (mlir::Operation& op : group.getBody().front().without_terminator()) {
     if (op.hasTrait<nn::Elementwise>() || op.hasTrait<nn::DataMovement>()) continue;
-    if (llvm::isa<nn::ConstantOp, nn::GatherOp, nn::GatherElementsOp, nn::GatherNdOp, nn::OneHotOp, nn::ResizeOp, nn::QuantizeOp,
-                  nn::DequantizeOp>(op))
+    if (llvm::isa<nn::ConstantOp, nn::GatherOp, nn::GatherElementsOp, nn::GatherNdOp, nn::OneHotOp, nn::ResizeOp,
+                  nn::QuantizeOp, nn::DequantizeOp>(op))
       continue;
     return &op;
   }

@@ -1,5 +1,5 @@
-// How one group runs on one target: register tile, weight packing, scratch memory. A pure function of the group, of which operands
-// are constants and of the target, so that packing (before) and code generation (after) agree.
+// How one group runs on one target: register tile, weight packing, scratch memory. A pure function of the group, of
+// which operands are constants and of the target, so that packing (before) and code generation (after) agree.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,9 @@ struct Tile {
   bool panel_outer = false;
 };
 
-// A matrix operand in panels: [groups][cols / width][K][width], the last panel as narrow as the rest of cols. K runs over k_sizes in row-major
-// order. Source element (g, k..., n) lies at g * group_stride + sum k_i * k_strides[i] + n * col_stride.
+// A matrix operand in panels: [groups][cols / width][K][width], the last panel as narrow as the rest of cols. K runs
+// over k_sizes in row-major order. Source element (g, k..., n) lies at g * group_stride + sum k_i * k_strides[i] + n *
+// col_stride.
 struct PanelPacking {
   int64_t groups = 1, group_stride = 0;
   llvm::SmallVector<int64_t, 4> k_sizes, k_strides;

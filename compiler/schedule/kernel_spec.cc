@@ -16,7 +16,8 @@ KernelSpec MakeKernelSpec(nn::GroupOp group, llvm::ArrayRef<bool> is_constant, c
   mlir::Location loc = mlir::UnknownLoc::get(context);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
   mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module->getBody());
-  auto function = mlir::func::FuncOp::create(builder, loc, "kernel", builder.getFunctionType(group->getOperandTypes(), {}));
+  auto function =
+      mlir::func::FuncOp::create(builder, loc, "kernel", builder.getFunctionType(group->getOperandTypes(), {}));
   mlir::Block* entry = function.addEntryBlock();
   builder.setInsertionPointToEnd(entry);
   auto copy = llvm::cast<nn::GroupOp>(builder.clone(*group));
@@ -33,7 +34,8 @@ KernelSpec MakeKernelSpec(nn::GroupOp group, llvm::ArrayRef<bool> is_constant, c
   return spec;
 }
 
-absl::StatusOr<ParsedSpec> ParseKernelSpec(llvm::StringRef text, mlir::MLIRContext& context, const target::Description& target) {
+absl::StatusOr<ParsedSpec> ParseKernelSpec(llvm::StringRef text, mlir::MLIRContext& context,
+                                           const target::Description& target) {
   std::string errors;
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic& diagnostic) {
     absl::StrAppend(&errors, diagnostic.str(), "\n");

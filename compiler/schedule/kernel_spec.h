@@ -1,5 +1,5 @@
-// A kernel's specification as text: what code generation needs and nothing else, so that equal groups have equal text and become one function, and
-// each can be generated in a context of its own.
+// A kernel's specification as text: what code generation needs and nothing else, so that equal groups have equal text
+// and become one function, and each can be generated in a context of its own.
 #pragma once
 
 #include <string>
@@ -25,6 +25,7 @@ struct ParsedSpec {
   nn::GroupOp group;
   KernelPlan plan;
 };
-absl::StatusOr<ParsedSpec> ParseKernelSpec(llvm::StringRef text, mlir::MLIRContext& context, const target::Description& target);
+absl::StatusOr<ParsedSpec> ParseKernelSpec(llvm::StringRef text, mlir::MLIRContext& context,
+                                           const target::Description& target);
 
 }  // namespace aot::schedule

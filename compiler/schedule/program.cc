@@ -31,7 +31,8 @@ std::string NameOf(mlir::Operation* op) {
   return name;
 }
 
-// An output has memory of its own only if a group writes it and no other output is the same value: others get a copying group.
+// An output has memory of its own only if a group writes it and no other output is the same value: others get a copying
+// group.
 void MaterialiseOutputs(mlir::func::FuncOp function) {
   mlir::Operation* terminator = function.getBody().front().getTerminator();
   llvm::DenseSet<mlir::Value> taken;
@@ -40,7 +41,8 @@ void MaterialiseOutputs(mlir::func::FuncOp function) {
     if (storage.getDefiningOp<nn::GroupOp>() && taken.insert(storage).second) continue;
     mlir::OpBuilder builder(terminator);
     mlir::Type type = operand.get().getType();
-    auto group = nn::GroupOp::create(builder, terminator->getLoc(), mlir::TypeRange{type}, mlir::ValueRange{operand.get()}, "cpu");
+    auto group = nn::GroupOp::create(builder, terminator->getLoc(), mlir::TypeRange{type},
+                                     mlir::ValueRange{operand.get()}, "cpu");
     mlir::Block& body = group.getBody().emplaceBlock();
     mlir::Value argument = body.addArgument(type, terminator->getLoc());
     builder.setInsertionPointToEnd(&body);
@@ -125,8 +127,10 @@ class ProgramBuilder {
   int64_t AddWeight(nn::ConstantOp constant, const PanelPacking* packing) {
     std::string key;
     if (packing) {
-      key = absl::StrCat(packing->groups, ",", packing->group_stride, ",", packing->cols, ",", packing->col_stride, ",", packing->width);
-      for (auto [size, stride] : llvm::zip(packing->k_sizes, packing->k_strides)) absl::StrAppend(&key, ";", size, ",", stride);
+      key = absl::StrCat(packing->groups, ",", packing->group_stride, ",", packing->cols, ",", packing->col_stride, ",",
+                         packing->width);
+      for (auto [size, stride] : llvm::zip(packing->k_sizes, packing->k_strides))
+        absl::StrAppend(&key, ";", size, ",", stride);
     }
     auto [known, fresh] = weights_.try_emplace({constant.getValue().getAsOpaquePointer(), key}, program_.weights_size);
     if (fresh) {
@@ -143,14 +147,17 @@ class ProgramBuilder {
 
   void PlaceInArena() {
     ArenaPlan plan = PlanArena(requests_);
-    for (auto [step, argument, request] : scratch_) program_.steps[step].arguments[argument].position = plan.offsets[request];
+    for (auto [step, argument, request] : scratch_)
+      program_.steps[step].arguments[argument].position = plan.offsets[request];
     for (Step& step : program_.steps) {
       size_t count = step.arguments.size() - (program_.kernels[step.kernel].plan.scratch_bytes > 0 ? 1 : 0);
       for (size_t i = 0; i < count; ++i)
-        if (step.arguments[i].kind == Location::Kind::kArena) step.arguments[i].position = plan.offsets[step.arguments[i].position];
+        if (step.arguments[i].kind == Location::Kind::kArena)
+          step.arguments[i].position = plan.offsets[step.arguments[i].position];
     }
     for (size_t i = 0; i < requests_.size(); ++i)
-      program_.arena.push_back({names_[i], plan.offsets[i], requests_[i].bytes, requests_[i].first_step, requests_[i].last_step});
+      program_.arena.push_back(
+          {names_[i], plan.offsets[i], requests_[i].bytes, requests_[i].first_step, requests_[i].last_step});
     program_.arena_size = plan.size;
     program_.arena_lower_bound = plan.lower_bound;
     program_.arena_without_reuse = plan.without_reuse;

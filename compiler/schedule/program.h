@@ -1,5 +1,5 @@
-// The scheduled model: which kernel runs at each step on which memory. What codegen turns into the entry function and emit into the
-// manifest.
+// The scheduled model: which kernel runs at each step on which memory. What codegen turns into the entry function and
+// emit into the manifest.
 #pragma once
 
 #include <string>
@@ -46,8 +46,8 @@ struct Program {
   int64_t weights_size = 0;
 };
 
-// `function` holds nn.constant, nn.reshape, nn.group and a return (compiler/graph's pipeline). Adds copies for outputs that are inputs, constants or
-// twice the same value. RESOURCE_EXHAUSTED if a size overflows.
+// `function` holds nn.constant, nn.reshape, nn.group and a return (compiler/graph's pipeline). Adds copies for outputs
+// that are inputs, constants or twice the same value. RESOURCE_EXHAUSTED if a size overflows.
 absl::StatusOr<Program> BuildProgram(mlir::func::FuncOp function, const target::Description& target);
 
 // The bytes of the weight segment.

@@ -42,9 +42,11 @@ absl::StatusOr<std::string> PackWeights(const Program& program) {
     auto tensor = nn::ToTensor(weight.value);
     if (!tensor.ok()) return tensor.status();
     if (static_cast<int64_t>(tensor->bytes().size()) != weight.bytes)
-      return absl::InternalError(absl::StrCat("a constant has ", tensor->bytes().size(), " bytes, planned were ", weight.bytes));
+      return absl::InternalError(
+          absl::StrCat("a constant has ", tensor->bytes().size(), " bytes, planned were ", weight.bytes));
     if (weight.packing)
-      Pack(*weight.packing, tensor->bytes().data(), weight.bytes / std::max<int64_t>(1, tensor->size()), &bytes[weight.offset]);
+      Pack(*weight.packing, tensor->bytes().data(), weight.bytes / std::max<int64_t>(1, tensor->size()),
+           &bytes[weight.offset]);
     else if (weight.bytes > 0)
       std::memcpy(&bytes[weight.offset], tensor->bytes().data(), weight.bytes);
   }
