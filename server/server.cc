@@ -20,9 +20,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "registry/maintenance.h"
 #include "registry/registry.h"
 #include "server/http/http_server.h"
+#include "server/maintenance_thread.h"
 #include "server/metrics.h"
 #include "server/services/compile_service.h"
 #include "server/services/registry_service.h"
@@ -78,7 +78,7 @@ struct Server::Parts {
   std::unique_ptr<ThreadPool> disk;
   std::unique_ptr<StallWatch> watch;
   std::unique_ptr<ServiceContext> context;
-  std::unique_ptr<registry::MaintenanceThread> maintenance;
+  std::unique_ptr<MaintenanceThread> maintenance;
   std::unique_ptr<Metrics> metrics;
   std::unique_ptr<HttpServer> http;
   std::unique_ptr<CompileServiceBase> compile_service;
@@ -127,11 +127,7 @@ absl::Status Server::Parts::StartBackground() {
                                    absl::Now(),
                                    "",
                                    {}});
-  maintenance = std::make_unique<registry::MaintenanceThread>(
-      *registry, options.maintenance_interval, [](const absl::Status& status) {
-        // The metadata stays valid for half of its life after the first try.
-        if (!status.ok()) spdlog::error("upkeep of the registry failed, will be tried again: {}", status.ToString());
-      });
+  maintenance = std::make_unique<MaintenanceThread>(*registry, options.maintenance_interval);
   metrics = std::make_unique<Metrics>(*context);
   return absl::OkStatus();
 }

@@ -18,7 +18,7 @@ class LocalExecutorTest : public ::testing::Test {
  protected:
   LocalExecutorTest() {
     options_.worker_path =
-        absl::StrCat(getenv("TEST_SRCDIR"), "/", getenv("TEST_WORKSPACE"), "/server/worker/misbehaving_worker");
+        absl::StrCat(getenv("TEST_SRCDIR"), "/", getenv("TEST_WORKSPACE"), "/server/worker/scripted_worker");
     options_.network = ProbeNetworkIsolation();
     options_.timeout = absl::Seconds(30);
   }

@@ -1,5 +1,10 @@
-// A worker for tests: does what the text of the model file says, and by default writes three small parts.
-//   crash, abort, hang, spin, eat memory, network, silence, garbage, fail, print, WAIT <file>
+// A worker for tests that does what the text of the model file says:
+//   crash, abort, hang, spin, eat memory    ends in that way
+//   network, environment                    fails with what it could reach or see
+//   silence, garbage, wrong key             breaks the protocol
+//   fail, fail at length                    says no as a compiler would
+//   artifact ..., artifact when PATH        makes small parts, the second once that file exists
+// and answers a check with the text as the graph's name.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,6 +20,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/pipeline.h"
+#include "registry/digest.h"
+#include "server/compile_options.h"
 #include "server/worker/event_stream.h"
 #include "server/worker/local_executor.h"
 #include "server/worker/worker.pb.h"
@@ -38,6 +46,25 @@ void EatMemory() {
   std::set_new_handler([] { _exit(kWorkerOutOfMemory); });
   std::vector<char*> pieces;
   while (true) pieces.push_back(new char[64 << 20]);
+}
+
+std::string WritePart(const std::string& directory, const std::string& name, const std::string& bytes) {
+  std::ofstream(directory + "/" + name) << bytes;
+  return registry::Digest::Of(bytes).Hex();
+}
+
+void MakeArtifact(const WorkerRequest& request, const std::string& text) {
+  if (size_t when = text.find(" when "); when != std::string::npos) {
+    while (access(text.c_str() + when + 6, F_OK) != 0) usleep(1000);
+  }
+  std::string model_digest = registry::Digest::Of(text).Hex();
+  WorkerEvent event;
+  CompiledArtifact& artifact = *event.mutable_artifact();
+  artifact.set_key(compiler::ArtifactKey(model_digest, FromProto(request.options()).value()).value());
+  artifact.set_manifest_digest(WritePart(request.output_directory(), "manifest", "manifest of " + text));
+  artifact.set_code_digest(WritePart(request.output_directory(), "code", "code of " + text));
+  artifact.set_weights_digest(WritePart(request.output_directory(), "weights", std::string(1 << 20, 'w')));
+  Send(event);
 }
 
 int Main() {
@@ -83,10 +110,27 @@ int Main() {
     SendFailure(12, "node 'a' (op Foo, opset 13): no such operator\nnode 'b' (op Bar, opset 13): no such operator");
     return 0;
   }
+  if (text == "fail at length") {
+    std::string message;
+    for (int i = 0; i < 2000; ++i)
+      message += "node 'n" + std::to_string(i) + "' (op Foo, opset 13): no such operator\n";
+    SendFailure(12, message);
+    return 0;
+  }
+  if (text == "wrong key") {
+    WorkerEvent event;
+    event.mutable_artifact()->set_key(std::string(64, '0'));
+    Send(event);
+    return 0;
+  }
   if (text == "environment") {
     std::ostringstream all;
     for (char** variable = environ; *variable != nullptr; ++variable) all << *variable << "\n";
     SendFailure(5, all.str());
+    return 0;
+  }
+  if (request.operation() == WorkerRequest::OPERATION_COMPILE) {
+    MakeArtifact(request, text);
     return 0;
   }
   WorkerEvent last;
