@@ -1,0 +1,156 @@
+#include "tests/models/ort_ratio/ort_session.h"
+
+#include <dlfcn.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace aot::tests {
+namespace {
+
+// Positions in struct OrtApi of onnxruntime_c_api.h. The header promises that members are only ever added at the end.
+enum ApiIndex {
+  kGetErrorMessage = 2,
+  kCreateEnv = 3,
+  kCreateSession = 7,
+  kRun = 9,
+  kCreateSessionOptions = 10,
+  kSetSessionGraphOptimizationLevel = 23,
+  kSetIntraOpNumThreads = 24,
+  kSetInterOpNumThreads = 25,
+  kSessionGetOutputCount = 31,
+  kSessionGetOutputName = 37,
+  kCreateTensorWithDataAsOrtValue = 49,
+  kCreateCpuMemoryInfo = 69,
+  kAllocatorFree = 76,
+  kGetAllocatorWithDefaultOptions = 78,
+  kReleaseEnv = 92,
+  kReleaseStatus = 93,
+  kReleaseMemoryInfo = 94,
+  kReleaseSession = 95,
+  kReleaseValue = 96,
+  kReleaseSessionOptions = 100,
+};
+
+// Version of OrtApi that has all of these; every newer library still gives it.
+constexpr uint32_t kApiVersion = 10;
+constexpr int kLoggingFatal = 4;       // ORT_LOGGING_LEVEL_FATAL
+constexpr int kAllOptimisations = 99;  // ORT_ENABLE_ALL
+constexpr int kArenaAllocator = 1;     // OrtArenaAllocator
+constexpr int kDefaultMemory = 0;      // OrtMemTypeDefault
+
+struct ApiBase {
+  void* const* (*get_api)(uint32_t version);
+  const char* (*get_version)();
+};
+
+}  // namespace
+
+absl::Status OrtSession::Check(void* status) const {
+  if (status == nullptr) return absl::OkStatus();
+  std::string message = Function<const char*(void*)>(kGetErrorMessage)(status);
+  Function<void(void*)>(kReleaseStatus)(status);
+  return absl::InternalError(absl::StrCat("ONNX Runtime: ", message));
+}
+
+absl::Status OrtSession::Open(const std::string& library) {
+  library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library_ == nullptr) return absl::NotFoundError(absl::StrCat("can't load ", library, ": ", dlerror()));
+  auto get_base = reinterpret_cast<const ApiBase* (*)()>(dlsym(library_, "OrtGetApiBase"));
+  if (get_base == nullptr) return absl::NotFoundError(absl::StrCat(library, " isn't ONNX Runtime"));
+  api_ = get_base()->get_api(kApiVersion);
+  if (api_ == nullptr) return absl::NotFoundError(absl::StrCat(library, " is too old"));
+  return absl::OkStatus();
+}
+
+absl::Status OrtSession::CreateSession(const std::string& model) {
+  absl::Status status = Check(Function<void*(int, const char*, void**)>(kCreateEnv)(kLoggingFatal, "ort_ratio", &env_));
+  if (!status.ok()) return status;
+  status = Check(Function<void*(void**)>(kCreateSessionOptions)(&options_));
+  if (!status.ok()) return status;
+  status = Check(Function<void*(void*, int)>(kSetSessionGraphOptimizationLevel)(options_, kAllOptimisations));
+  if (!status.ok()) return status;
+  status = Check(Function<void*(void*, int)>(kSetIntraOpNumThreads)(options_, 1));
+  if (!status.ok()) return status;
+  status = Check(Function<void*(void*, int)>(kSetInterOpNumThreads)(options_, 1));
+  if (!status.ok()) return status;
+  return Check(
+      Function<void*(void*, const char*, void*, void**)>(kCreateSession)(env_, model.c_str(), options_, &session_));
+}
+
+absl::Status OrtSession::BindInputs(const std::vector<reference::Tensor>& inputs) {
+  absl::Status status =
+      Check(Function<void*(int, int, void**)>(kCreateCpuMemoryInfo)(kArenaAllocator, kDefaultMemory, &memory_));
+  if (!status.ok()) return status;
+  inputs_ = inputs;
+  for (const reference::Tensor& tensor : inputs_) {
+    void* value = nullptr;
+    // ONNX Runtime only reads inputs; its signature lacks the const.
+    void* data = const_cast<uint8_t*>(tensor.bytes().data());
+    status = Check(Function<void*(void*, void*, size_t, const int64_t*, size_t, int, void**)>(
+        kCreateTensorWithDataAsOrtValue)(memory_, data, tensor.bytes().size(), tensor.shape().data(),
+                                         tensor.shape().size(), static_cast<int>(tensor.element()), &value));
+    if (!status.ok()) return status;
+    values_.push_back(value);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OrtSession::NameOutputs() {
+  void* allocator = nullptr;
+  absl::Status status = Check(Function<void*(void**)>(kGetAllocatorWithDefaultOptions)(&allocator));
+  if (!status.ok()) return status;
+  size_t count = 0;
+  status = Check(Function<void*(void*, size_t*)>(kSessionGetOutputCount)(session_, &count));
+  if (!status.ok()) return status;
+  for (size_t i = 0; i < count; ++i) {
+    char* name = nullptr;
+    status = Check(Function<void*(void*, size_t, void*, char**)>(kSessionGetOutputName)(session_, i, allocator, &name));
+    if (!status.ok()) return status;
+    output_names_.push_back(name);
+    status = Check(Function<void*(void*, void*)>(kAllocatorFree)(allocator, name));
+    if (!status.ok()) return status;
+  }
+  for (const std::string& name : input_names_) input_pointers_.push_back(name.c_str());
+  for (const std::string& name : output_names_) output_pointers_.push_back(name.c_str());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<OrtSession>> OrtSession::Create(const std::string& library, const std::string& model,
+                                                               const std::vector<std::string>& names,
+                                                               const std::vector<reference::Tensor>& inputs) {
+  std::unique_ptr<OrtSession> session(new OrtSession);
+  session->input_names_ = names;
+  if (absl::Status status = session->Open(library); !status.ok()) return status;
+  if (absl::Status status = session->CreateSession(model); !status.ok()) return status;
+  if (absl::Status status = session->BindInputs(inputs); !status.ok()) return status;
+  if (absl::Status status = session->NameOutputs(); !status.ok()) return status;
+  return session;
+}
+
+OrtSession::~OrtSession() {
+  if (api_ == nullptr) return;
+  auto release = [&](int index, void* object) {
+    if (object != nullptr) Function<void(void*)>(index)(object);
+  };
+  for (void* value : values_) release(kReleaseValue, value);
+  release(kReleaseMemoryInfo, memory_);
+  release(kReleaseSession, session_);
+  release(kReleaseSessionOptions, options_);
+  release(kReleaseEnv, env_);
+  // The library stays loaded: it doesn't support being unloaded.
+}
+
+absl::Status OrtSession::Invoke() {
+  std::vector<void*> outputs(output_pointers_.size(), nullptr);
+  using Run =
+      void*(void*, const void*, const char* const*, const void* const*, size_t, const char* const*, size_t, void**);
+  absl::Status status =
+      Check(Function<Run>(kRun)(session_, nullptr, input_pointers_.data(), values_.data(), values_.size(),
+                                output_pointers_.data(), output_pointers_.size(), outputs.data()));
+  for (void* output : outputs) {
+    if (output != nullptr) Function<void(void*)>(kReleaseValue)(output);
+  }
+  return status;
+}
+
+}  // namespace aot::tests
