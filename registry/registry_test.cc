@@ -1,0 +1,477 @@
+#include "registry/registry.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "registry/fs/durable.h"
+#include "registry/fs/faults.h"
+#include "registry/fs/temp_directory.h"
+#include "registry/tuf/client_for_test.h"
+
+namespace aot::registry {
+namespace {
+
+constexpr uint64_t kLimit = 1 << 24;
+
+// Counts SQLite's writes as steps too, so that a kill can strike inside a commit.
+using Pwrite = ssize_t (*)(int, const void*, size_t, off_t);
+Pwrite g_pwrite = nullptr;
+ssize_t CountedPwrite(int fd, const void* data, size_t size, off_t offset) {
+  fs::Fault::Step();
+  return g_pwrite(fd, data, size, offset);
+}
+void CountSqliteWrites() {
+  sqlite3_vfs* vfs = sqlite3_vfs_find(nullptr);
+  for (const char* name : {"pwrite", "pwrite64"}) {
+    auto original = reinterpret_cast<Pwrite>(vfs->xGetSystemCall(vfs, name));
+    if (original == nullptr || original == &CountedPwrite) continue;
+    g_pwrite = original;
+    vfs->xSetSystemCall(vfs, name, reinterpret_cast<sqlite3_syscall_ptr>(&CountedPwrite));
+  }
+}
+
+class RegistryTest : public testing::Test {
+ protected:
+  RegistryTest() {
+    CountSqliteWrites();
+    Reopen();
+  }
+  ~RegistryTest() override { fs::Fault::Disarm(); }
+
+  RegistryOptions Options() {
+    RegistryOptions options;
+    options.now = [this] { return now_; };
+    return options;
+  }
+  void Reopen() {
+    registry_.reset();
+    auto registry = Registry::Open(path(), Options());
+    ASSERT_TRUE(registry.ok()) << registry.status();
+    registry_ = std::move(*registry);
+  }
+  const std::string& path() const { return directory_.path(); }
+
+  Digest StoreModel(const std::string& bytes) {
+    ModelRecord model;
+    model.blob = BlobRef::Of(bytes);
+    model.digest = model.blob.digest;
+    model.name = bytes;
+    auto writer = registry_->OpenUpload(model.blob).value();
+    EXPECT_TRUE(writer->Append(bytes).ok());
+    EXPECT_TRUE(writer->Commit().ok());
+    EXPECT_TRUE(registry_->StoreModel(model).ok());
+    return model.digest;
+  }
+  static ArtifactRecord Record(const std::string& name, const Digest& model) {
+    ArtifactRecord record;
+    record.key.digest = Digest::Of("key " + name);
+    record.model = model;
+    record.target = "cortex-a75";
+    record.options = "opt=3";
+    record.compiler = "test";
+    return record;
+  }
+  absl::StatusOr<ArtifactRecord> Store(const std::string& name, const Digest& model) {
+    now_ += absl::Seconds(1);
+    std::string manifest = "manifest of " + name, code = "code of " + name;
+    return registry_->StoreArtifact(Record(name, model), {manifest, code, absl::string_view("weights")});
+  }
+  static PublishRequest Request(const ArtifactRecord& artifact) {
+    ReleaseArtifact a;
+    a.key = artifact.key;
+    a.target = artifact.target;
+    a.triple = "aarch64-unknown-linux-gnu";
+    a.cpu_features = {"asimd"};
+    a.arena_size = 64;
+    return PublishRequest{"stable", "m", {a}};
+  }
+  // What a device gets below /tuf/.
+  std::optional<std::string> Get(const std::string& name) {
+    auto object = registry_->Resolve("/tuf/" + name);
+    if (!object.ok()) return std::nullopt;
+    if (object->metadata) return object->metadata;
+    return Read(*object->blob);
+  }
+  std::string Read(const BlobRef& ref) {
+    auto reader = registry_->OpenBlob(ref, Verify::kAlways);
+    if (!reader.ok()) return "";
+    std::string data(ref.size, '\0');
+    EXPECT_TRUE((*reader)->ReadAt(0, data.data(), data.size()).ok());
+    return data;
+  }
+  tuf::TestClient Client() {
+    return tuf::TestClient([this](const std::string& name) { return Get(name); },
+                           absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", now_, absl::UTCTimeZone()));
+  }
+  // Verifies the metadata and every file that it names; gives the code of the current release, or "" for none.
+  std::string VerifiedCode() {
+    tuf::TestClient client = Client();
+    client.Update();
+    std::string code;
+    for (auto it = client.targets().begin(); it != client.targets().end(); ++it) {
+      std::optional<std::string> manifest = Get(client.TargetUrl(it.key()));
+      EXPECT_TRUE(manifest.has_value());
+      EXPECT_EQ(tuf::TestClient::Sha256(manifest.value_or("")), it.value()["hashes"]["sha256"]);
+      for (const char* part : {"code", "weights"}) {
+        const auto& described = it.value()["custom"]["aot"][part];
+        auto object = registry_->Resolve("/blobs/sha256/" + described["sha256"].get<std::string>());
+        EXPECT_TRUE(object.ok()) << object.status();
+        if (!object.ok()) continue;
+        std::string data = Read(*object->blob);
+        EXPECT_EQ(tuf::TestClient::Sha256(data), described["sha256"]);
+        EXPECT_EQ(data.size(), described["length"]);
+        if (std::string(part) == "code") code = data;
+      }
+    }
+    return code;
+  }
+  std::string BlobPath(const Digest& d) const {
+    return path() + "/blobs/sha256/" + d.Hex().substr(0, 2) + "/" + d.Hex();
+  }
+
+  fs::TempDirectory directory_;
+  absl::Time now_ = absl::FromUnixSeconds(1800000000);
+  std::unique_ptr<Registry> registry_;
+};
+
+TEST_F(RegistryTest, StoresAndFinds) {
+  Digest model = StoreModel("model");
+  EXPECT_EQ(registry_->FindModel(model)->name, "model");
+  EXPECT_EQ(registry_->LookupArtifact(Record("a", model).key).status().code(), absl::StatusCode::kNotFound);
+  ArtifactRecord stored = Store("a", model).value();
+  EXPECT_EQ(stored.code, BlobRef::Of("code of a"));
+  EXPECT_EQ(registry_->LookupArtifact(stored.key)->code, stored.code);
+  ASSERT_TRUE(Store("a", model).ok());  // again: no error
+  Reopen();
+  EXPECT_EQ(registry_->LookupArtifact(stored.key)->manifest, stored.manifest);
+  Statistics s = registry_->GetStatistics().value();
+  EXPECT_EQ(s.models, 1u);
+  EXPECT_EQ(s.artifacts, 1u);
+  EXPECT_EQ(s.blobs, 4u);
+  EXPECT_EQ(s.lookup_hits, 1u);
+}
+
+TEST_F(RegistryTest, TakesPartsFromFiles) {
+  Digest model = StoreModel("model");
+  std::string weights(3 << 20, 'w');
+  std::ofstream(path() + "/part") << weights;
+  auto stored = registry_->StoreArtifact(Record("a", model),
+                                         {absl::string_view("m"), absl::string_view("c"), FilePath{path() + "/part"}});
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_EQ(Read(stored->weights), weights);
+  EXPECT_FALSE(registry_
+                   ->StoreArtifact(Record("b", model),
+                                   {absl::string_view("m"), absl::string_view("c"), FilePath{path() + "/none"}})
+                   .ok());
+}
+
+TEST_F(RegistryTest, AModelNeedsItsBlobs) {
+  ModelRecord model;
+  model.blob = BlobRef::Of("never uploaded");
+  model.digest = model.blob.digest;
+  absl::Status status = registry_->StoreModel(model);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find(model.blob.digest.Hex()), absl::string_view::npos);
+}
+
+TEST_F(RegistryTest, ARowWithoutItsBlobsIsNotFoundAndCanBeStoredAgain) {
+  Digest model = StoreModel("model");
+  ArtifactRecord stored = Store("a", model).value();
+  ASSERT_EQ(unlink(BlobPath(stored.code.digest).c_str()), 0);
+  EXPECT_EQ(registry_->LookupArtifact(stored.key).status().code(), absl::StatusCode::kNotFound);
+  ASSERT_TRUE(Store("a", model).ok());
+  EXPECT_TRUE(registry_->LookupArtifact(stored.key).ok());
+  // A flipped byte: found when read, quarantined, then a miss.
+  int fd = open(BlobPath(stored.code.digest).c_str(), O_WRONLY);
+  ASSERT_EQ(pwrite(fd, "!", 1, 0), 1);
+  close(fd);
+  EXPECT_EQ(registry_->OpenBlob(stored.code, Verify::kAlways).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(registry_->LookupArtifact(stored.key).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(registry_->GetStatistics()->quarantined, 1u);
+}
+
+TEST_F(RegistryTest, TwoResultsForOneKeyAreReported) {
+  Digest model = StoreModel("model");
+  ArtifactRecord stored = Store("a", model).value();
+  auto second = registry_->StoreArtifact(Record("a", model),
+                                         {absl::string_view("m"), absl::string_view("c"), absl::string_view("w")});
+  EXPECT_EQ(second.status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(registry_->LookupArtifact(stored.key)->code, stored.code);
+}
+
+TEST_F(RegistryTest, ManyThreadsMayStoreTheSameKey) {
+  Digest model = StoreModel("model");
+  std::atomic<int> good{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; ++i) {
+        std::string name = std::to_string(i), manifest = "m" + name;
+        auto stored =
+            registry_->StoreArtifact(Record(name, model), {manifest, absl::string_view("c"), absl::string_view("w")});
+        good += stored.ok() && registry_->LookupArtifact(stored->key).ok();
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(good, 20);
+  EXPECT_EQ(registry_->ListArtifacts(model)->size(), 5u);
+}
+
+TEST_F(RegistryTest, AReleaseIsAChainThatAnyClientCanVerify) {
+  Digest model = StoreModel("model");
+  ArtifactRecord a = Store("a", model).value();
+  EXPECT_EQ(VerifiedCode(), "");
+  PublishResult result = registry_->Publish(Request(a)).value();
+  EXPECT_EQ(result.release, 1u);
+  EXPECT_EQ(VerifiedCode(), "code of a");
+  ArtifactRecord b = Store("b", model).value();
+  EXPECT_EQ(registry_->Publish(Request(b))->release, 2u);
+  EXPECT_EQ(VerifiedCode(), "code of b");
+  std::vector<ReleaseRecord> releases = registry_->ListReleases("stable", "m").value();
+  ASSERT_EQ(releases.size(), 2u);
+  EXPECT_TRUE(releases[0].current);
+  EXPECT_FALSE(releases[1].current);
+  ASSERT_TRUE(registry_->RotateKey(Role::kTargets).ok());
+  EXPECT_EQ(VerifiedCode(), "code of b");
+  Reopen();
+  EXPECT_EQ(VerifiedCode(), "code of b");
+  ASSERT_TRUE(registry_->Withdraw("stable", "m").ok());
+  EXPECT_EQ(VerifiedCode(), "");
+  EXPECT_EQ(registry_->Withdraw("stable", "m").code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(registry_->Publish(Request(a))->release, 3u);
+}
+
+TEST_F(RegistryTest, ServesOnlyWhatAReleaseNames) {
+  Digest model = StoreModel("model");
+  ArtifactRecord a = Store("a", model).value();
+  std::string code = "/blobs/sha256/" + a.code.digest.Hex();
+  EXPECT_EQ(registry_->Resolve(code).status().code(), absl::StatusCode::kNotFound);
+  ASSERT_TRUE(registry_->Publish(Request(a)).ok());
+  EXPECT_TRUE(registry_->Resolve(code).ok());
+  for (const std::string& path :
+       {"/blobs/sha256/" + model.Hex(), code + "/", code.substr(0, code.size() - 1), std::string("/tuf/"),
+        std::string("/tuf/../index.db"), std::string("/index.db"), std::string("/"), std::string(),
+        "/tuf/targets/beta/m/" + a.manifest.digest.Hex() + ".cortex-a75.manifest",
+        "/tuf/targets/stable/m/" + a.code.digest.Hex() + ".cortex-a75.manifest"}) {
+    absl::Status status = registry_->Resolve(path).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << path;
+    EXPECT_EQ(status.message(), "no such object");  // the same for all: nothing to learn from it
+  }
+}
+
+TEST_F(RegistryTest, RefusesWrongRequests) {
+  Digest model = StoreModel("model");
+  ArtifactRecord a = Store("a", model).value();
+  auto code_of = [&](const PublishRequest& request) { return registry_->Publish(request).status().code(); };
+  PublishRequest request = Request(a);
+  request.channel = "../x";
+  EXPECT_EQ(code_of(request), absl::StatusCode::kInvalidArgument);
+  request = Request(a);
+  request.model = "";
+  EXPECT_EQ(code_of(request), absl::StatusCode::kInvalidArgument);
+  request = Request(a);
+  request.artifacts.clear();
+  EXPECT_EQ(code_of(request), absl::StatusCode::kInvalidArgument);
+  request = Request(a);
+  request.artifacts.push_back(request.artifacts[0]);
+  EXPECT_EQ(code_of(request), absl::StatusCode::kInvalidArgument);
+  request = Request(a);
+  request.artifacts[0].target = "cortex-a53";  // right code, wrong device
+  EXPECT_EQ(code_of(request), absl::StatusCode::kInvalidArgument);
+  request = Request(a);
+  request.artifacts[0].triple = "with \"quotes\"\n";
+  EXPECT_EQ(code_of(request), absl::StatusCode::kInvalidArgument);
+  request = Request(a);
+  request.artifacts[0].key.digest = Digest::Of("another");
+  EXPECT_EQ(code_of(request), absl::StatusCode::kNotFound);
+  EXPECT_EQ(VerifiedCode(), "");
+}
+
+TEST_F(RegistryTest, SignsNoDamagedBlob) {
+  ArtifactRecord a = Store("a", StoreModel("model")).value();
+  int fd = open(BlobPath(a.code.digest).c_str(), O_WRONLY);
+  ASSERT_EQ(pwrite(fd, "!", 1, 0), 1);
+  close(fd);
+  EXPECT_EQ(registry_->Publish(Request(a)).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(VerifiedCode(), "");
+}
+
+TEST_F(RegistryTest, DeletesButNotWhatAReleaseUses) {
+  Digest model = StoreModel("model");
+  ArtifactRecord a = Store("a", model).value(), b = Store("b", model).value();
+  ASSERT_TRUE(registry_->Publish(Request(a)).ok());
+  EXPECT_EQ(registry_->DeleteArtifact(a.key).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(registry_->DeleteModel(model).code(), absl::StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(registry_->DeleteArtifact(b.key).ok());
+  EXPECT_EQ(registry_->DeleteArtifact(b.key).code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(registry_->HasBlob(b.code));
+  EXPECT_TRUE(registry_->HasBlob(b.weights));  // the other artifact has the same
+  EXPECT_EQ(VerifiedCode(), "code of a");
+}
+
+TEST_F(RegistryTest, CollectsTheLeastRecentlyUsedAndNothingThatIsNeeded) {
+  Digest model = StoreModel("model"), idle = StoreModel("idle model");
+  ArtifactRecord released = Store("released", model).value();
+  ASSERT_TRUE(registry_->Publish(Request(released)).ok());
+  ArtifactRecord old = Store("old", model).value(), recent = Store("recent", model).value();
+  ArtifactRecord read = Store("read", model).value();
+  now_ += absl::Hours(1);
+  ASSERT_TRUE(registry_->LookupArtifact(recent.key).ok());
+  auto reader = registry_->OpenBlob(read.code, Verify::kAlways).value();
+
+  uint64_t total = registry_->GetStatistics()->blob_bytes;
+  GcResult some = registry_->Gc({total - 1, 4}).value();
+  EXPECT_EQ(some.models, 1u);  // the idle one was used before all others
+  EXPECT_EQ(some.artifacts, 0u);
+  EXPECT_EQ(registry_->FindModel(idle).status().code(), absl::StatusCode::kNotFound);
+  some = registry_->Gc({some.kept_bytes - 1, 4}).value();
+  EXPECT_EQ(some.artifacts, 1u);
+  EXPECT_FALSE(registry_->LookupArtifact(old.key).ok());
+  EXPECT_TRUE(registry_->LookupArtifact(recent.key).ok());
+
+  registry_->Gc({0, 4}).value();
+  EXPECT_FALSE(registry_->LookupArtifact(recent.key).ok());
+  EXPECT_TRUE(registry_->LookupArtifact(read.key).ok());  // is being read
+  reader.reset();
+  GcResult rest = registry_->Gc({0, 4}).value();
+  EXPECT_FALSE(registry_->LookupArtifact(read.key).ok());
+  EXPECT_EQ(rest.kept_bytes, registry_->GetStatistics()->blob_bytes);
+  EXPECT_EQ(VerifiedCode(), "code of released");
+}
+
+TEST_F(RegistryTest, KeepsSupersededReleasesAsLongAsTold) {
+  Digest model = StoreModel("model");
+  std::vector<ArtifactRecord> artifacts;
+  for (int i = 0; i < 4; ++i) {
+    artifacts.push_back(Store(std::to_string(i), model).value());
+    ASSERT_TRUE(registry_->Publish(Request(artifacts.back())).ok());
+  }
+  EXPECT_EQ(registry_->Gc({0, 1})->releases, 2u);
+  auto served = [&](int i) { return registry_->Resolve("/blobs/sha256/" + artifacts[i].code.digest.Hex()).ok(); };
+  EXPECT_FALSE(served(0));
+  EXPECT_FALSE(served(1));
+  EXPECT_TRUE(served(2));
+  EXPECT_TRUE(served(3));
+  EXPECT_FALSE(registry_->HasBlob(artifacts[0].code));
+  EXPECT_EQ(VerifiedCode(), "code of 3");
+}
+
+TEST_F(RegistryTest, RemovesBlobsThatNoRowNames) {
+  {
+    auto writer = registry_->OpenUpload(BlobRef::Of("never used")).value();
+    ASSERT_TRUE(writer->Append("never used").ok());
+    ASSERT_TRUE(writer->Commit().ok());
+    registry_->Gc({kLimit, 4}).value();
+    EXPECT_TRUE(registry_->HasBlob(BlobRef::Of("never used")));  // the upload isn't finished
+  }
+  EXPECT_EQ(registry_->Gc({kLimit, 4})->blobs, 1u);
+  EXPECT_FALSE(registry_->HasBlob(BlobRef::Of("never used")));
+}
+
+TEST_F(RegistryTest, OneProcessAtATime) {
+  absl::Status status = Registry::Open(path(), Options()).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find(path()), absl::string_view::npos);
+}
+
+TEST_F(RegistryTest, ALostDatabaseLosesNoRelease) {
+  ArtifactRecord a = Store("a", StoreModel("model")).value();
+  ASSERT_TRUE(registry_->Publish(Request(a)).ok());
+  registry_.reset();
+  for (const char* suffix : {"", "-wal", "-shm"}) unlink((path() + "/index.db" + suffix).c_str());
+  Reopen();
+  EXPECT_EQ(VerifiedCode(), "code of a");
+  registry_->Gc({0, 0}).value();
+  EXPECT_EQ(VerifiedCode(), "code of a");
+  ArtifactRecord b = Store("b", StoreModel("model")).value();
+  EXPECT_EQ(registry_->Publish(Request(b))->release, 2u);
+}
+
+TEST_F(RegistryTest, AKillWhileStoringLeavesAWholeArtifactOrNone) {
+  Digest model = StoreModel("model");
+  int killed = 0;
+  for (int step = 0;; ++step) {
+    std::string name = absl::StrCat("a", step);
+    // The child opens the directory itself, as a server would; steps of opening are counted too.
+    registry_.reset();
+    bool was_killed = fs::KilledAt(step, [&] {
+      auto registry = Registry::Open(path(), Options());
+      if (!registry.ok()) return false;
+      registry_ = std::move(*registry);
+      return Store(name, model).ok();
+    });
+    Reopen();
+    auto found = registry_->LookupArtifact(Record(name, model).key);
+    if (found.ok()) EXPECT_EQ(Read(found->code), "code of " + name);
+    if (!was_killed) {
+      EXPECT_TRUE(found.ok());
+      break;
+    }
+    ++killed;
+    ASSERT_TRUE(Store(name, model).ok()) << step;
+    EXPECT_EQ(registry_->GetStatistics()->quarantined, 0u);
+  }
+  EXPECT_GT(killed, 15);
+}
+
+TEST_F(RegistryTest, AKillWhilePublishingLeavesTheOldReleaseOrTheNew) {
+  Digest model = StoreModel("model");
+  ArtifactRecord old = Store("old", model).value();
+  ASSERT_TRUE(registry_->Publish(Request(old)).ok());
+  std::string expected = "code of old";
+  int killed = 0;
+  for (int step = 0;; ++step) {
+    std::string name = absl::StrCat("a", step);
+    ArtifactRecord artifact = Store(name, model).value();
+    uint64_t last = registry_->ListReleases("", "")->front().release;
+    registry_.reset();
+    bool was_killed = fs::KilledAt(step, [&] {
+      auto registry = Registry::Open(path(), Options());
+      return registry.ok() && (*registry)->Publish(Request(artifact)).ok();
+    });
+    Reopen();
+    std::string code = VerifiedCode();
+    EXPECT_TRUE(code == expected || code == "code of " + name) << step << ": " << code;
+    expected = code;
+    // The rows agree with what is signed: one current release, numbers without gaps.
+    std::vector<ReleaseRecord> releases = registry_->ListReleases("", "").value();
+    int current = 0;
+    for (const ReleaseRecord& r : releases) {
+      current += r.current;
+      if (r.current) EXPECT_EQ("code of " + name == code ? last + 1 : last, r.release) << step;
+    }
+    EXPECT_EQ(current, 1) << step;
+    if (!was_killed) {
+      EXPECT_EQ(code, "code of " + name);
+      break;
+    }
+    ++killed;
+    registry_->Gc({kLimit, 0}).value();
+    EXPECT_EQ(VerifiedCode(), expected);
+  }
+  EXPECT_GT(killed, 25);
+}
+
+TEST_F(RegistryTest, MaintainSignsAgain) {
+  now_ += absl::Hours(20);
+  ASSERT_TRUE(registry_->Maintain().ok());
+  EXPECT_EQ(registry_->GetStatistics()->timestamp_version, 2u);
+  EXPECT_EQ(registry_->GetStatistics()->timestamp_expires, now_ + absl::Hours(24));
+  EXPECT_FALSE(registry_->TrustedRoot()->empty());
+}
+
+}  // namespace
+}  // namespace aot::registry
