@@ -6,6 +6,7 @@
 #include <cstring>
 #include <random>
 
+#include "runtime/core/code_map.h"
 #include "runtime/core/compatibility.h"
 #include "runtime/core/test_artifact.h"
 #include "runtime/format/code_object.h"
@@ -277,6 +278,28 @@ TEST(Load, DamagedCodeHeadersNeverCrash) {
       ASSERT_LE(object.segments[i].address + object.segments[i].size, object.span);
     }
   }
+}
+
+// As on a kernel whose pages are larger than the object was linked for: neighbours share a page, which can't be mapped
+// from the file.
+TEST(Load, SegmentsThatShareAPageAreCopied) {
+  std::string bytes(3000, 'r');
+  std::fill(bytes.begin() + 1000, bytes.end(), 'x');
+  aot_code_object object = {};
+  object.bytes = {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()};
+  object.segment_count = 2;
+  object.segments[0] = {0, 1000, 0, false};
+  object.segments[1] = {1000, 2000, 1024, true};
+  object.span = 3024;
+  aot_port_file file;
+  ASSERT_EQ(aot_port_open(WriteTemporary("shared_page", bytes).c_str(), &file), 0);
+  aot_code_map map;
+  ASSERT_EQ(aot_code_map_segments(&object, &file, &map), 0);
+  aot_port_close(&file);
+  EXPECT_EQ(std::memcmp(map.base, bytes.data(), 1000), 0);
+  EXPECT_EQ(std::memcmp(map.base + 1024, bytes.data() + 1000, 2000), 0);
+  EXPECT_EQ(map.base[1010], 0);
+  aot_code_unmap(&map);
 }
 
 TEST(Load, DlopenTakesTheFile) {
