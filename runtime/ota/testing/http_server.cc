@@ -35,6 +35,7 @@ HttpServer* HttpServer::Shared() {
   server->objects_.clear();
   server->misbehaviour_.clear();
   server->requests_.clear();
+  server->fallback_ = nullptr;
   return server;
 }
 
@@ -70,6 +71,11 @@ void HttpServer::SetObjects(std::map<std::string, std::string> objects) {
   objects_ = std::move(objects);
 }
 
+void HttpServer::SetFallback(std::function<std::optional<std::string>(const std::string& path)> fallback) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  fallback_ = std::move(fallback);
+}
+
 void HttpServer::Misbehave(const std::string& path, const Misbehaviour& how) {
   std::lock_guard<std::mutex> lock(mutex_);
   misbehaviour_[path] = how;
@@ -97,6 +103,11 @@ int HttpServer::Serve(mg_connection* connection) {
     const auto object = objects_.find(path);
     found = object != objects_.end();
     if (found) body = object->second;
+    if (!found && fallback_) {
+      const std::optional<std::string> other = fallback_(path);
+      found = other.has_value();
+      body = other.value_or("");
+    }
     const auto bad = misbehaviour_.find(path);
     if (bad != misbehaviour_.end()) {
       how = bad->second;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +50,8 @@ class HttpServer {
   // Replaces all objects of which the path starts with "/tuf/" (an attacker's replay of an earlier state).
   std::map<std::string, std::string> Objects();
   void SetObjects(std::map<std::string, std::string> objects);
+  // Answers paths that no object was put under; to be set before the first request.
+  void SetFallback(std::function<std::optional<std::string>(const std::string& path)> fallback);
   void Misbehave(const std::string& path, const Misbehaviour& how);
   // Requests since the last call.
   std::vector<Request> TakeRequests();
@@ -63,6 +67,7 @@ class HttpServer {
   std::map<std::string, std::string> objects_;
   std::map<std::string, Misbehaviour> misbehaviour_;
   std::vector<Request> requests_;
+  std::function<std::optional<std::string>(const std::string& path)> fallback_;
 };
 
 }  // namespace aot::ota
