@@ -18,9 +18,9 @@ const Table& Kernels() {
   static const Table* const kTable = [] {
     auto* table = new Table;
     for (absl::Span<const Kernel> family :
-         {UnaryKernels(), ActivationKernels(), BinaryKernels(), CastKernels(), MatMulKernels(), ConvKernels(),
-          PoolKernels(), ReduceKernels(), NormalisationKernels(), SoftmaxKernels(), MovementKernels(), GatherKernels(),
-          ScatterKernels(), SelectionKernels(), ResizeKernels(), QuantiseKernels()}) {
+         {UnaryKernels(), ActivationKernels(), BinaryKernels(), LogicKernels(), CastKernels(), MatMulKernels(),
+          ConvKernels(), PoolKernels(), ReduceKernels(), NormalisationKernels(), SoftmaxKernels(), MovementKernels(),
+          GatherKernels(), ScatterKernels(), SelectionKernels(), ResizeKernels(), QuantiseKernels()}) {
       for (const Kernel& kernel : family) table->emplace(kernel.name, kernel.function);
     }
     return table;

@@ -10,6 +10,7 @@ namespace aot::reference {
 absl::Span<const Kernel> UnaryKernels();
 absl::Span<const Kernel> ActivationKernels();
 absl::Span<const Kernel> BinaryKernels();
+absl::Span<const Kernel> LogicKernels();
 absl::Span<const Kernel> CastKernels();
 absl::Span<const Kernel> MatMulKernels();
 absl::Span<const Kernel> ConvKernels();
