@@ -22,6 +22,8 @@ namespace {
 constexpr size_t kMaxTargetsOfRelease = 256;
 constexpr size_t kMaxText = 256;  // of a triple or a CPU feature
 constexpr size_t kMaxFeatures = 256;
+// The largest integer that every JSON reader keeps exactly.
+constexpr uint64_t kMaxInteger = (uint64_t{1} << 53) - 1;
 
 absl::Status CheckText(absl::string_view what, absl::string_view text) {
   bool printable = !text.empty() && text.size() <= kMaxText;
@@ -46,6 +48,11 @@ absl::Status CheckRequest(const PublishRequest& request) {
           absl::StrCat("target ", a.target, " is named twice; a release has one artifact for each"));
     }
     if (absl::Status s = CheckText("triple", a.triple); !s.ok()) return s;
+    if (a.abi == 0 || a.format == 0 || a.arena_size > kMaxInteger) {
+      return absl::InvalidArgumentError(absl::StrCat("target ", a.target, " has ABI version ", a.abi,
+                                                     ", format version ", a.format, " and arena size ", a.arena_size,
+                                                     "; versions start at 1, sizes end at 2^53 - 1"));
+    }
     if (a.cpu_features.size() > kMaxFeatures) {
       return absl::InvalidArgumentError(
           absl::StrCat("target ", a.target, " has more than ", kMaxFeatures, " CPU features"));

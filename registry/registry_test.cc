@@ -94,6 +94,8 @@ class RegistryTest : public testing::Test {
     a.target = artifact.target;
     a.triple = "aarch64-unknown-linux-gnu";
     a.cpu_features = {"asimd"};
+    a.abi = 1;
+    a.format = 1;
     a.arena_size = 64;
     return PublishRequest{"stable", "m", {a}};
   }
@@ -293,6 +295,12 @@ TEST_F(RegistryTest, RefusesWrongRequests) {
   EXPECT_EQ(code_of(request), absl::StatusCode::kInvalidArgument);
   request = Request(a);
   request.artifacts[0].triple = "with \"quotes\"\n";
+  EXPECT_EQ(code_of(request), absl::StatusCode::kInvalidArgument);
+  request = Request(a);
+  request.artifacts[0].abi = 0;
+  EXPECT_EQ(code_of(request), absl::StatusCode::kInvalidArgument);
+  request = Request(a);
+  request.artifacts[0].arena_size = ~uint64_t{0};
   EXPECT_EQ(code_of(request), absl::StatusCode::kInvalidArgument);
   request = Request(a);
   request.artifacts[0].key.digest = Digest::Of("another");

@@ -131,9 +131,10 @@ absl::StatusOr<uint64_t> SqliteIndex::RetireReleases(uint32_t keep, absl::Time n
   return retired;
 }
 
+// Downloads ask these two: on the reading connection, so that they don't wait for a commit.
 absl::StatusOr<BlobRef> SqliteIndex::FindReleasedBlob(const Digest& digest) {
-  absl::MutexLock lock(&mutex_);
-  Statement query = db_->Prepare(
+  absl::MutexLock lock(&lookup_mutex_);
+  Statement query = lookup_->Prepare(
       "SELECT manifest_size FROM releases WHERE manifest = ?1"
       " UNION SELECT code_size FROM releases WHERE code = ?1"
       " UNION SELECT weights_size FROM releases WHERE weights = ?1");
@@ -145,8 +146,8 @@ absl::StatusOr<BlobRef> SqliteIndex::FindReleasedBlob(const Digest& digest) {
 
 absl::StatusOr<BlobRef> SqliteIndex::FindReleasedManifest(absl::string_view channel, absl::string_view model,
                                                           absl::string_view target, const Digest& digest) {
-  absl::MutexLock lock(&mutex_);
-  Statement query = db_->Prepare(
+  absl::MutexLock lock(&lookup_mutex_);
+  Statement query = lookup_->Prepare(
       "SELECT manifest_size FROM releases WHERE channel = ?1 AND model = ?2 AND target = ?3 AND manifest = ?4");
   absl::StatusOr<bool> row = query.Bind(1, channel).Bind(2, model).Bind(3, target).Bind(4, digest).Step();
   if (!row.ok()) return row.status();

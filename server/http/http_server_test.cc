@@ -70,6 +70,8 @@ class HttpServerTest : public testing::Test {
     release.key = record.key;
     release.target = record.target;
     release.triple = "aarch64-unknown-linux-gnu";
+    release.abi = 1;
+    release.format = 1;
     EXPECT_TRUE(registry_->Publish({"stable", "m", {release}}).ok());
     Start({});
   }
