@@ -6,6 +6,7 @@
 #include "compiler/import/onnx/tensor_data.h"
 #include "compiler/ir/NnDialect.h"
 #include "compiler/ir/reference_bridge.h"
+#include "mlir/IR/Builders.h"
 
 namespace aot::import::onnx {
 namespace {
@@ -79,6 +80,12 @@ std::optional<Shape> BroadcastShape(absl::Span<const int64_t> a, absl::Span<cons
   return result;
 }
 
+Builder::Builder(mlir::OpBuilder& ops) : ops_(ops), location_(ops.getUnknownLoc().getAsOpaquePointer()) {}
+
+void Builder::set_location(mlir::Location location) { location_ = location.getAsOpaquePointer(); }
+
+mlir::Location Builder::location() const { return mlir::Location::getFromOpaquePointer(location_); }
+
 Value Builder::Constant(Tensor tensor) const {
   Value value;
   value.rep_ = std::make_shared<Value::Rep>();
@@ -91,7 +98,7 @@ Value Builder::FromArgument(mlir::Value argument, TensorType type) const {
   Value value;
   value.rep_ = std::make_shared<Value::Rep>();
   value.rep_->type = std::move(type);
-  value.rep_->ssa = argument;
+  value.rep_->ssa = argument.getAsOpaquePointer();
   return value;
 }
 
@@ -103,10 +110,11 @@ Value Builder::Unsupported() {
 
 mlir::Value Builder::Materialise(const Value& value) {
   if (!value.rep_->ssa) {
-    value.rep_->ssa =
-        nn::ConstantOp::create(builder_, *location_, nn::FromTensor(*value.rep_->constant, builder_.getContext()));
+    mlir::Value constant =
+        nn::ConstantOp::create(ops_, location(), nn::FromTensor(*value.rep_->constant, ops_.getContext()));
+    value.rep_->ssa = constant.getAsOpaquePointer();
   }
-  return value.rep_->ssa;
+  return mlir::Value::getFromOpaquePointer(value.rep_->ssa);
 }
 
 std::optional<std::vector<Value>> Builder::Evaluate(const Operation& operation,
@@ -135,21 +143,21 @@ std::vector<Value> Builder::Emit(const Operation& operation, absl::Span<const Va
   }
   if (auto values = Evaluate(operation, operands)) return *std::move(values);
 
-  mlir::MLIRContext* context = builder_.getContext();
-  mlir::OperationState state(*location_, "nn." + operation.name);
+  mlir::MLIRContext* context = ops_.getContext();
+  mlir::OperationState state(location(), "nn." + operation.name);
   std::vector<int32_t> segments;
   for (const Value& operand : operands) {
     segments.push_back(operand ? 1 : 0);
     if (operand) state.addOperands(Materialise(operand));
   }
   for (const auto& [name, attribute] : operation.attributes) {
-    state.addAttribute(name, ToMlirAttribute(builder_, attribute));
+    state.addAttribute(name, ToMlirAttribute(ops_, attribute));
   }
   if (state.name.hasTrait<mlir::OpTrait::AttrSizedOperandSegments>()) {
-    state.addAttribute("operandSegmentSizes", builder_.getDenseI32ArrayAttr(segments));
+    state.addAttribute("operandSegmentSizes", ops_.getDenseI32ArrayAttr(segments));
   }
   for (const TensorType& type : operation.results) state.addTypes(nn::ToMlirType(type, context));
-  mlir::Operation* built = builder_.create(state);
+  mlir::Operation* built = ops_.create(state);
   std::vector<Value> values;
   for (size_t i = 0; i < operation.results.size(); ++i) {
     values.push_back(FromArgument(built->getResult(static_cast<unsigned>(i)), operation.results[i]));

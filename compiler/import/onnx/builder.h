@@ -11,7 +11,13 @@
 #include "absl/types/span.h"
 #include "compiler/reference/evaluate.h"
 #include "compiler/reference/tensor.h"
-#include "mlir/IR/Builders.h"
+
+// The handlers of operators see no MLIR, which keeps their files quick to compile.
+namespace mlir {
+class Location;
+class OpBuilder;
+class Value;
+}  // namespace mlir
 
 namespace aot::import::onnx {
 
@@ -38,7 +44,7 @@ class Value {
   struct Rep {
     reference::TensorType type;
     std::optional<reference::Tensor> constant;
-    mlir::Value ssa;  // of a constant: once it was needed
+    void* ssa = nullptr;  // the opaque form of an mlir::Value; of a constant: once it was needed
   };
   std::shared_ptr<Rep> rep_;
 };
@@ -47,10 +53,12 @@ class Value {
 // What only the sizes of results decide (rank, bytes) is checked here, once for all operators, and kept in status().
 class Builder {
  public:
-  explicit Builder(mlir::OpBuilder builder) : builder_(std::move(builder)) {}
+  // Operations go to the insertion point of `ops`, which must outlive the builder.
+  explicit Builder(mlir::OpBuilder& ops);
 
-  void set_location(mlir::Location location) { location_ = location; }
-  const std::optional<mlir::Location>& location() const { return location_; }
+  // Of the operations to come.
+  void set_location(mlir::Location location);
+  mlir::Location location() const;
   // The first result since ClearStatus that was too large, else OK.
   const absl::Status& status() const { return status_; }
   void ClearStatus() { status_ = absl::OkStatus(); }
@@ -98,8 +106,8 @@ class Builder {
   std::optional<std::vector<Value>> Evaluate(const reference::Operation& operation,
                                              absl::Span<const Value> operands) const;
 
-  mlir::OpBuilder builder_;
-  std::optional<mlir::Location> location_;
+  mlir::OpBuilder& ops_;
+  const void* location_;  // the opaque form of an mlir::Location
   absl::Status status_;
 };
 

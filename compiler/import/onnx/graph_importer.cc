@@ -5,6 +5,7 @@
 #include "compiler/import/onnx/registry.h"
 #include "compiler/import/onnx/status_macros.h"
 #include "compiler/import/onnx/text.h"
+#include "mlir/IR/BuiltinAttributes.h"
 
 namespace aot::import::onnx {
 namespace {
@@ -267,7 +268,7 @@ absl::StatusOr<std::vector<Value>> GraphImporter::CallFunction(const NodeProto& 
                                                    function.input_size(), " and ", function.output_size()));
   }
   ++operators_[node.op_type()];
-  Frame call{Opsets(function.opset_import()), {}, &function, &frame, *builder_.location(), frame.depth + 1};
+  Frame call{Opsets(function.opset_import()), {}, &function, &frame, builder_.location(), frame.depth + 1};
   for (const auto& [domain, version] : frame.opsets) call.opsets.try_emplace(domain, version);
   for (const AttributeProto& attribute : node.attribute()) {
     const AttributeProto* value = &attribute;

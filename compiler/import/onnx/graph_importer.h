@@ -14,6 +14,7 @@
 #include "compiler/import/onnx/node.h"
 #include "compiler/import/onnx/proto_reader.h"
 #include "compiler/import/onnx/tensor_data.h"
+#include "mlir/IR/Location.h"
 #include "mlir/IR/MLIRContext.h"
 
 namespace aot::import::onnx {

@@ -92,8 +92,8 @@ absl::StatusOr<Tensor> Node::SparseTensorAttribute(const AttributeProto& attribu
 
 absl::StatusOr<const Tensor*> Node::ConstantInput(size_t input, absl::string_view what) const {
   if (const Tensor* tensor = In(input).constant()) return tensor;
-  return Unsupported(absl::StrCat(what, " depends on the values of ", Quoted(proto_.input(static_cast<int>(input))),
-                                  ", which are only known at run time"),
+  return Unsupported(absl::StrCat("the result's dimensions depend on ", what, ", ",
+                                  Quoted(proto_.input(static_cast<int>(input))), ", which is only known at run time"),
                      "constants and what follows from shapes");
 }
 

@@ -1,10 +1,6 @@
 // Activation functions, clipping, and what inference makes the identity.
-#include "compiler/import/onnx/registry.h"
-
-#include <algorithm>
-#include <limits>
-
 #include "absl/strings/str_cat.h"
+#include "compiler/import/onnx/registry.h"
 
 namespace aot::import::onnx {
 namespace {

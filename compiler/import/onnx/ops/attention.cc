@@ -58,7 +58,7 @@ absl::StatusOr<Value> ExtendMask(Node& n, const Value& mask, int64_t keys) {
 }
 
 struct Scores {
-  Value raw, biased, capped, probabilities;
+  Value raw, capped, biased, probabilities;
 };
 
 absl::StatusOr<Scores> ComputeScores(Node& n, const Value& query, const Value& key, int64_t past) {
@@ -137,10 +137,10 @@ absl::StatusOr<Results> ImportAttention(Node& n) {
       results.push_back(scores.raw);
       break;
     case 1:
-      results.push_back(scores.biased);
+      results.push_back(scores.capped);
       break;
     case 2:
-      results.push_back(scores.capped);
+      results.push_back(scores.biased);
       break;
     case 3:
       results.push_back(scores.probabilities);
