@@ -202,6 +202,17 @@ std::vector<Case> Cases() {
       }
     }
   }
+  // Long rows are summed in blocks.
+  add("reduce_long",
+      Function("%x: tensor<3x9001xf32>",
+               "%r = nn.reduce_sum %x {axes = array<i64: 1>} : tensor<3x9001xf32> -> tensor<3x1xf32>",
+               "tensor<3x1xf32>"),
+      2e-6);
+  add("reduce_long_0",
+      Function("%x: tensor<2001x17xf32>",
+               "%r = nn.reduce_mean %x {axes = array<i64: 0>} : tensor<2001x17xf32> -> tensor<1x17xf32>",
+               "tensor<1x17xf32>"),
+      2e-6);
   for (const char* op : {"softmax", "log_softmax", "hardmax"})
     for (const char* axis : {"0", "1", "2"})
       add(op, Unary(op, absl::StrCat("{axis = ", axis, " : i64}"), "tensor<3x5x21xf32>"), 1e-5);
