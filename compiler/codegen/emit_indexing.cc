@@ -103,8 +103,15 @@ absl::Status EmitTopK(KernelContext& context, nn::TopKOp op) {
   bool is_unsigned = !is_float && llvm::cast<mlir::IntegerType>(element).isUnsigned();
   auto before = [&](Value a, Value b) -> Value {  // a comes before b by value
     using P = arith::CmpIPredicate;
-    if (is_float)
-      return arith::CmpFOp::create(builder, loc, largest ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, a, b);
+    if (is_float) {
+      // A NaN is larger than every number.
+      Value first = largest ? a : b, second = largest ? b : a;
+      Value greater = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, first, second);
+      Value nan = arith::AndIOp::create(builder, loc,
+                                        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, first, first),
+                                        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ORD, second, second));
+      return arith::OrIOp::create(builder, loc, greater, nan);
+    }
     P predicate = largest ? (is_unsigned ? P::ugt : P::sgt) : (is_unsigned ? P::ult : P::slt);
     return arith::CmpIOp::create(builder, loc, predicate, a, b);
   };
@@ -123,6 +130,12 @@ absl::Status EmitTopK(KernelContext& context, nn::TopKOp op) {
         // After the last one taken: a worse value, or an equal one further on; everything for the first rank.
         Value equal = is_float ? Value(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, x, last[0]))
                                : Value(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, x, last[0]));
+        if (is_float) {
+          Value both =
+              arith::AndIOp::create(builder, loc, arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, x, x),
+                                    arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, last[0], last[0]));
+          equal = either(equal, both);
+        }
         Value candidate = either(before(last[0], x), e.And(equal, e.Less(last[1], i)));
         candidate = either(candidate, e.Equal(last[1], none));
         Value better = either(e.Equal(carried[1], none), before(x, carried[0]));

@@ -70,6 +70,9 @@ absl::Status EmitSoftmax(KernelContext& context, mlir::Operation* op) {
             Value x = context.evaluator.Evaluate(input, index, width);
             Value here =
                 arith::CmpFOp::create(e.builder(), e.location(), arith::CmpFPredicate::OEQ, x, e.Splat(largest, width));
+            // A NaN is the largest element; then nothing compares equal to it.
+            Value nan = arith::CmpFOp::create(e.builder(), e.location(), arith::CmpFPredicate::UNO, x, x);
+            here = arith::OrIOp::create(e.builder(), e.location(), here, nan);
             Value position =
                 rows.lanes_along_row() ? e.LaneVector({linear, width > 1 ? 1 : 0}, width) : e.Splat(linear, width);
             Value candidate = arith::SelectOp::create(e.builder(), e.location(), here, position, e.Splat(count, width));

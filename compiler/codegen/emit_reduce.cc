@@ -85,12 +85,24 @@ absl::Status EmitArgReduce(KernelContext& context, mlir::Operation* op) {
           Indices index = at;
           index[axis].base = i;
           Value x = context.evaluator.Evaluate(input, index, 1);
-          // Better, or as good where the last one counts. A NaN is never better.
+          // Better, or as good where the last one counts. A NaN is better than any number.
           Value better;
           if (llvm::isa<mlir::FloatType>(element)) {
-            auto predicate = largest ? (select_last ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OGT)
-                                     : (select_last ? arith::CmpFPredicate::OLE : arith::CmpFPredicate::OLT);
-            better = arith::CmpFOp::create(builder, loc, predicate, x, carried[0]);
+            auto compare = [&](arith::CmpFPredicate predicate, Value a, Value b) -> Value {
+              return arith::CmpFOp::create(builder, loc, predicate, a, b);
+            };
+            Value nan = compare(arith::CmpFPredicate::UNO, x, x),
+                  best_nan = compare(arith::CmpFPredicate::UNO, carried[0], carried[0]);
+            better = compare(largest ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, carried[0]);
+            if (select_last)
+              better = arith::OrIOp::create(builder, loc, better, compare(arith::CmpFPredicate::OEQ, x, carried[0]));
+            // Once the best is a NaN, only a later NaN can replace it.
+            Value by_nan = select_last
+                               ? nan
+                               : Value(arith::AndIOp::create(
+                                     builder, loc, nan, compare(arith::CmpFPredicate::ORD, carried[0], carried[0])));
+            better = e.Select(best_nan, select_last ? nan : Value(e.IntConstant(builder.getI1Type(), 0, 1)),
+                              Value(arith::OrIOp::create(builder, loc, better, by_nan)));
           } else {
             bool is_unsigned = llvm::cast<mlir::IntegerType>(element).isUnsigned();
             using P = arith::CmpIPredicate;

@@ -28,8 +28,16 @@ Indices AtLane(Emitter& e, const Indices& index, int lane) {
 }  // namespace
 
 void Evaluator::BindElement(Value value, Value element) {
-  elements_[value] = element;
+  elements_[value] = RoundTo(ElementOf(value), element);
   ++epoch_;
+}
+
+// Floats below 32 bits are computed as f32 but every operation's result has the precision of its type, fused or not.
+Value Evaluator::RoundTo(mlir::Type element, Value value) {
+  if (!llvm::isa<mlir::FloatType>(element) || e_.ComputeType(element) == element) return value;
+  auto vector = llvm::dyn_cast<mlir::VectorType>(value.getType());
+  int lanes = vector ? static_cast<int>(vector.getNumElements()) : 1;
+  return arith::ExtFOp::create(e_.builder(), e_.location(), value.getType(), e_.Narrow(value, element, lanes));
 }
 
 bool Evaluator::IsMap(mlir::Operation* op) {
@@ -93,7 +101,9 @@ Value Evaluator::Compute(mlir::Operation* op, const Indices& index, int lanes) {
     llvm::SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(Evaluate(operand, BroadcastIndex(operand, index), lanes));
-    return EmitElementwise(e_, op, operands, lanes);
+    Value result = EmitElementwise(e_, op, operands, lanes);
+    // A conversion has rounded already.
+    return llvm::isa<nn::CastOp>(op) || !result ? result : RoundTo(ElementOf(op->getResult(0)), result);
   }
   // Movement whose lanes all read one element is done once.
   if (lanes > 1 && IsUniform(index)) return e_.Splat(Evaluate(op->getResult(0), index, 1), lanes);

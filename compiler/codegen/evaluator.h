@@ -30,6 +30,7 @@ class Evaluator {
   Emitter& emitter() { return e_; }
 
  private:
+  Value RoundTo(mlir::Type element, Value value);
   Value Compute(mlir::Operation* op, const Indices& index, int lanes);
   Value Scalarise(Value value, const Indices& index, int lanes);
   Indices BroadcastIndex(Value operand, const Indices& index);

@@ -243,6 +243,21 @@ std::vector<Case> Cases() {
                "tensor<2x3x5x7xf32>",
                "tensor<2x3x5x7xf32>"),
       1e-5);
+  add("batch_norm",
+      Function("%x: tensor<2x3x5x7xf32>, %s: tensor<3xf32>, %b: tensor<3xf32>, %m: tensor<3xf32>",
+               "%v = nn.mul %s, %s : tensor<3xf32>, tensor<3xf32> -> tensor<3xf32>;"
+               "%r = nn.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-2 : f32} : (tensor<2x3x5x7xf32>, tensor<3xf32>, "
+               "tensor<3xf32>, "
+               "tensor<3xf32>, tensor<3xf32>) -> tensor<2x3x5x7xf32>",
+               "tensor<2x3x5x7xf32>"),
+      1e-5);
+  add("group_norm",
+      Function("%x: tensor<2x6x5x7xf32>, %s: tensor<6xf32>, %b: tensor<6xf32>",
+               "%r = nn.group_norm %x, %s, %b {groups = 3 : i64, epsilon = 1.0e-5 : f32} : (tensor<2x6x5x7xf32>, "
+               "tensor<6xf32>, "
+               "tensor<6xf32>) -> tensor<2x6x5x7xf32>",
+               "tensor<2x6x5x7xf32>"),
+      1e-5);
   add("lrn",
       Unary("lrn", "{size = 3 : i64, alpha = 0.1 : f32, beta = 0.75 : f32, bias = 1.0 : f32}", "tensor<2x5x3x7xf32>"),
       1e-5);

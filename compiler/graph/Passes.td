@@ -48,6 +48,10 @@ def FoldPad : Graph_Pass<"nn-fold-pad"> {
   let summary = "Zero padding before a convolution or a pooling becomes its pads attribute";
 }
 
+def Decompose : Graph_Pass<"nn-decompose"> {
+  let summary = "Operations without a kernel template become several that have one";
+}
+
 def AssignLayout : Graph_Pass<"nn-assign-layout"> {
   let summary = "Convolutions, poolings and what lies between them run with channels last";
   let description = [{ The layout of each value is a minimum cut: convolutions need channels last, graph inputs and outputs and operations

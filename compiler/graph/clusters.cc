@@ -96,8 +96,8 @@ void Clusters::GrowEpilogues() {
       llvm::sort(users);
       users.erase(std::unique(users.begin(), users.end()), users.end());
       for (int user : users) {
-        if (static_cast<int64_t>(members_[cluster].size()) >= max_operations_) return;
-        if (CanExtendEpilogue(user, cluster, nodes_[i].op)) Join(user, cluster);
+        bool has_room = static_cast<int64_t>(members_[cluster].size()) < max_operations_;
+        if (has_room && CanExtendEpilogue(user, cluster, nodes_[i].op)) Join(user, cluster);
       }
     }
   }

@@ -15,7 +15,8 @@ OpClass Classify(mlir::Operation* op) {
   if (isa<nn::TransposeOp, nn::BroadcastOp, nn::SliceOp, nn::GatherOp, nn::GatherElementsOp, nn::GatherNdOp,
           nn::OneHotOp, nn::ResizeOp>(op))
     return OpClass::kMap;
-  if (isa<nn::ArgMaxOp, nn::ArgMinOp, nn::CumSumOp, nn::ScatterElementsOp, nn::ScatterNdOp, nn::TopKOp>(op))
+  if (isa<nn::ArgMaxOp, nn::ArgMinOp, nn::CumSumOp, nn::ScatterElementsOp, nn::ScatterNdOp, nn::TopKOp, nn::LstmOp,
+          nn::GruOp, nn::RnnOp>(op))
     return OpClass::kAlone;
   if (isa<nn::GroupOp>(op) || op->hasTrait<mlir::OpTrait::IsTerminator>()) return OpClass::kOther;
   return OpClass::kAnchor;

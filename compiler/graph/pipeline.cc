@@ -28,6 +28,7 @@ void AddSimplification(mlir::OpPassManager& function, bool strict_math) {
 void BuildGraphPipeline(mlir::OpPassManager& manager, int opt_level, bool strict_math) {
   mlir::OpPassManager& function = manager.nest<mlir::func::FuncOp>();
   if (opt_level == 0) {
+    function.addPass(createDecompose());
     FuseOptions single;
     single.single = true;
     function.addPass(createFuse(single));
@@ -40,6 +41,7 @@ void BuildGraphPipeline(mlir::OpPassManager& manager, int opt_level, bool strict
     function.addPass(createRecogniseGelu());
     function.addPass(createFoldBatchNorm());
   }
+  function.addPass(createDecompose());
   FoldScaleOptions scale;
   scale.strict_math = strict_math;
   function.addPass(createFoldScale(scale));

@@ -1,6 +1,7 @@
 #include "compiler/graph/product_scale.h"
 
 #include "compiler/graph/matchers.h"
+#include "compiler/ir/reference_bridge.h"
 
 namespace aot::graph {
 namespace {
@@ -20,30 +21,46 @@ Value BiasOf(mlir::Operation* op) {
   return Value();
 }
 
-// The result channel that each element of the filter contributes to.
-std::vector<int64_t> ChannelOfElements(mlir::Operation* op) {
-  auto filter = TensorTypeOf(op->getOperand(1));
-  llvm::ArrayRef<int64_t> shape = filter.getShape();
-  int64_t rank = filter.getRank();
-  llvm::SmallVector<int64_t> stride(rank, 1);
-  for (int64_t i = rank - 2; i >= 0; --i) stride[i] = stride[i + 1] * shape[i + 1];
-  auto index = [&](int64_t element, int64_t dimension) { return element / stride[dimension] % shape[dimension]; };
-
-  std::vector<int64_t> channels(filter.getNumElements());
-  for (int64_t e = 0; e < filter.getNumElements(); ++e) {
+// Which result channel each element of a product's filter contributes to.
+class FilterChannels {
+ public:
+  explicit FilterChannels(mlir::Operation* op)
+      : shape_(TensorTypeOf(op->getOperand(1)).getShape()), stride_(shape_.size(), 1) {
+    int64_t rank = static_cast<int64_t>(shape_.size());
+    for (int64_t i = rank - 2; i >= 0; --i) stride_[i] = stride_[i + 1] * shape_[i + 1];
     if (auto matmul = llvm::dyn_cast<nn::MatMulOp>(op)) {
-      channels[e] = index(e, matmul.getTransB() ? 0 : 1);
+      axis_ = matmul.getTransB() ? 0 : 1;
     } else if (llvm::isa<nn::ConvOp>(op)) {
-      channels[e] = index(e, HasChannelsLast(op) ? rank - 1 : 0);
+      axis_ = HasChannelsLast(op) ? rank - 1 : 0;
     } else {
       // [C, M/group, ...]: input channel c belongs to group c / (C/group), which makes M/group result channels.
-      auto conv = llvm::cast<nn::ConvTransposeOp>(op);
-      int64_t input_axis = HasChannelsLast(op) ? rank - 2 : 0, result_axis = HasChannelsLast(op) ? rank - 1 : 1;
-      int64_t group = index(e, input_axis) / (shape[input_axis] / static_cast<int64_t>(conv.getGroup()));
-      channels[e] = group * shape[result_axis] + index(e, result_axis);
+      input_axis_ = HasChannelsLast(op) ? rank - 2 : 0;
+      axis_ = HasChannelsLast(op) ? rank - 1 : 1;
+      inputs_per_group_ = shape_[input_axis_] / static_cast<int64_t>(llvm::cast<nn::ConvTransposeOp>(op).getGroup());
     }
   }
-  return channels;
+
+  int64_t Of(int64_t element) const {
+    int64_t channel = Index(element, axis_);
+    return input_axis_ < 0 ? channel : Index(element, input_axis_) / inputs_per_group_ * shape_[axis_] + channel;
+  }
+
+ private:
+  int64_t Index(int64_t element, int64_t dimension) const { return element / stride_[dimension] % shape_[dimension]; }
+
+  llvm::ArrayRef<int64_t> shape_;
+  llvm::SmallVector<int64_t> stride_;
+  int64_t axis_ = 0, input_axis_ = -1, inputs_per_group_ = 1;
+};
+
+// The constant filter with each element times its channel's factor. Element by element: filters may be most of a model.
+Value ScaleFilter(mlir::PatternRewriter& rewriter, mlir::Operation* op, llvm::ArrayRef<double> factors) {
+  FilterChannels channels(op);
+  reference::Tensor filter = *nn::ToTensor(nn::ConstantValue(op->getOperand(1)));
+  reference::Tensor scaled(filter.type());
+  for (int64_t e = 0; e < filter.size(); ++e) scaled.SetFloat(e, filter.GetFloat(e) * factors[channels.Of(e)]);
+  return nn::ConstantOp::create(rewriter, op->getLoc(), op->getOperand(1).getType(),
+                                nn::FromTensor(scaled, rewriter.getContext()));
 }
 
 // A copy of the convolution or product with another filter, and, for convolutions, another bias.
@@ -77,17 +94,12 @@ bool CanScaleProduct(mlir::Operation* op) {
   if (!IsConstant(op->getOperand(1)) || !HasFloatElements(op->getOperand(1)) || !HasFloatElements(op->getResult(0)))
     return false;
   if (llvm::isa<nn::MatMulOp>(op) && TensorTypeOf(op->getOperand(1)).getRank() != 2) return false;
-  return !BiasOf(op) || IsConstant(BiasOf(op));
+  return (!BiasOf(op) || IsConstant(BiasOf(op))) && nn::ToTensor(nn::ConstantValue(op->getOperand(1))).ok();
 }
 
 Value ScaleProduct(mlir::PatternRewriter& rewriter, mlir::Operation* op, llvm::ArrayRef<double> factors,
                    llvm::ArrayRef<double> offsets) {
-  auto filter = TensorTypeOf(op->getOperand(1));
-  std::vector<double> weights = *FloatElements(op->getOperand(1));
-  std::vector<int64_t> channels = ChannelOfElements(op);
-  for (size_t i = 0; i < weights.size(); ++i) weights[i] *= factors[channels[i]];
-  Value scaled = MakeFloatConstant(rewriter, op->getLoc(), filter.getElementType(), filter.getShape(), weights);
-
+  Value scaled = ScaleFilter(rewriter, op, factors);
   std::vector<double> bias(offsets.begin(), offsets.end());
   if (Value old = BiasOf(op)) {
     std::vector<double> values = *FloatElements(old);

@@ -1,7 +1,10 @@
 #include "compiler/testing/compiled_function.h"
 
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <memory>
 #include <random>
 
 #include "absl/strings/str_cat.h"
@@ -137,9 +140,13 @@ absl::StatusOr<Comparison> CompileAndCompare(absl::string_view text, absl::strin
   auto shared_object = emit::SharedObject(*artifact);
   if (!shared_object.ok()) return shared_object.status();
 
+  // An artifact that is loaded from memory is used in place: its weights need their alignment.
+  std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(64, (shared_object->size() + 63) / 64 * 64),
+                                                     &std::free);
+  std::memcpy(memory.get(), shared_object->data(), shared_object->size());
   aot_error error = {};
   aot_model* model = nullptr;
-  if (aot_load_memory(shared_object->data(), shared_object->size(), nullptr, &model, &error) != AOT_OK)
+  if (aot_load_memory(memory.get(), shared_object->size(), nullptr, &model, &error) != AOT_OK)
     return absl::InternalError(error.message);
   std::vector<const void*> input_pointers;
   for (const reference::Tensor& tensor : inputs) input_pointers.push_back(tensor.bytes().data());
