@@ -52,6 +52,10 @@ def Decompose : Graph_Pass<"nn-decompose"> {
   let summary = "Operations without a kernel template become several that have one";
 }
 
+def WidenFloat16 : Graph_Pass<"nn-widen-float16"> {
+  let summary = "float16 and bfloat16 values between operations become float32";
+}
+
 def AssignLayout : Graph_Pass<"nn-assign-layout"> {
   let summary = "Convolutions, poolings and what lies between them run with channels last";
   let description = [{ The layout of each value is a minimum cut: convolutions need channels last, graph inputs and outputs and operations

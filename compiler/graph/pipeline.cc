@@ -27,6 +27,7 @@ void AddSimplification(mlir::OpPassManager& function, bool strict_math) {
 
 void BuildGraphPipeline(mlir::OpPassManager& manager, int opt_level, bool strict_math) {
   mlir::OpPassManager& function = manager.nest<mlir::func::FuncOp>();
+  function.addPass(createWidenFloat16());
   if (opt_level == 0) {
     function.addPass(createDecompose());
     FuseOptions single;
