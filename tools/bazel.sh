@@ -12,7 +12,7 @@ shift
 
 options=(--disk_cache="$cache/bazel-disk")
 # Headers under /usr/include are no inputs of Bazel's: a new version of a package must rebuild what used the old one.
-packages=$(dpkg-query -W 'lib*-dev' 'llvm-22*' 'clang-22*' | sha256sum | cut -c1-16)
+packages=$(grep -v '^#' "$root/tools/packages.txt" | xargs dpkg-query -W 2>/dev/null | sha256sum | cut -c1-16)
 options+=(--action_env=DEBIAN_PACKAGES="$packages")
 
 # Sandboxes make and delete thousands of links: memory is several times faster than a disk, if there is room.
