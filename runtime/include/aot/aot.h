@@ -30,32 +30,32 @@
 extern "C" {
 #endif
 
-/* ---- Errors
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- Errors ----------------------------------------------------------------------------------------------------- */
 
 typedef enum aot_status {
-  AOT_OK = 0,
-  AOT_INVALID_ARGUMENT = 1, /* the call is wrong: a null pointer, a count, a size or an alignment */
-  AOT_NOT_FOUND = 2,        /* no such file, tensor or model */
-  AOT_IO_ERROR = 3,         /* the operating system refused; system_error tells why */
-  AOT_OUT_OF_MEMORY = 4,
+  /* One a line with its comment: docs/errors.md is made from them. */
+  AOT_OK = 0,                  /* done */
+  AOT_INVALID_ARGUMENT = 1,    /* the call is wrong: a null pointer, a count, a size or an alignment */
+  AOT_NOT_FOUND = 2,           /* no such file, tensor or model */
+  AOT_IO_ERROR = 3,            /* the operating system refused; system_error tells why */
+  AOT_OUT_OF_MEMORY = 4,       /* no memory for what loading needs, or for the buffers of a self-test */
   AOT_MALFORMED = 5,           /* the bytes are no artifact, or a damaged one */
   AOT_VERSION_MISMATCH = 6,    /* made for another version of the format or of the code ABI */
   AOT_WRONG_TARGET = 7,        /* made for another processor architecture */
   AOT_MISSING_CPU_FEATURE = 8, /* made for a more capable processor of this architecture */
   AOT_DIGEST_MISMATCH = 9,     /* the bytes are not those that were vouched for */
-  AOT_ARENA_TOO_SMALL = 10,
-  AOT_BUSY = 11,             /* in use by another thread or process */
-  AOT_SELF_TEST_FAILED = 12, /* the model computes something else than its reference */
-  AOT_NO_SELF_TEST = 13,     /* the artifact brings no self-test vector */
-  AOT_EXECUTION_FAILED = 14, /* the model's code reported an error of its own */
-  AOT_UNSUPPORTED = 15,      /* a newer interface was asked for than this runtime has */
+  AOT_ARENA_TOO_SMALL = 10,    /* a run's arena is smaller than aot_arena_bytes says */
+  AOT_BUSY = 11,               /* in use by another thread or process */
+  AOT_SELF_TEST_FAILED = 12,   /* the model computes something else than its reference */
+  AOT_NO_SELF_TEST = 13,       /* the artifact brings no self-test vector */
+  AOT_EXECUTION_FAILED = 14,   /* the model's code reported an error of its own */
+  AOT_UNSUPPORTED = 15,        /* a newer interface was asked for than this runtime has */
   /* Fetching (aot/ota.h). */
-  AOT_NETWORK_ERROR = 32,
-  AOT_BAD_SIGNATURE = 33,
-  AOT_EXPIRED = 34,
-  AOT_ROLLBACK = 35,
-  AOT_LIMIT_EXCEEDED = 36
+  AOT_NETWORK_ERROR = 32, /* the repository could not be reached, or answered with an error */
+  AOT_BAD_SIGNATURE = 33, /* metadata without the signatures that its role demands */
+  AOT_EXPIRED = 34,       /* metadata that is no longer valid at this time */
+  AOT_ROLLBACK = 35,      /* metadata older than what this device has seen */
+  AOT_LIMIT_EXCEEDED = 36 /* longer than a limit of aot_fetch_limits allows */
 } aot_status;
 
 /* "AOT_OK", "AOT_MALFORMED"...: the code's name. Static storage; "AOT_UNKNOWN_STATUS" for a number that is none. */
@@ -72,8 +72,7 @@ typedef struct aot_error {
   char message[512];    /* one sentence: what was wrong, where, what would be right */
 } aot_error;
 
-/* ---- Loading
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- Loading ---------------------------------------------------------------------------------------------------- */
 
 typedef struct aot_model aot_model;
 
@@ -125,8 +124,7 @@ aot_status aot_load_parts(const aot_parts* parts, const aot_load_options* option
 /* NULL is fine. */
 void aot_unload(aot_model* model);
 
-/* ---- Questions
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- Questions -------------------------------------------------------------------------------------------------- */
 
 #define AOT_MAX_DIMS 16
 #define AOT_NO_STATE UINT32_MAX
@@ -173,8 +171,7 @@ uint64_t aot_arena_bytes(const aot_model* model);
 uint32_t aot_arena_alignment(const aot_model* model);
 aot_status aot_get_model_info(const aot_model* model, aot_model_info* info);
 
-/* ---- Running
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- Running ---------------------------------------------------------------------------------------------------- */
 
 /* Runs task(task_context, index) for each index in [0, count), in any order and on any threads, and returns when all
  * are done. */
