@@ -4,7 +4,14 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
-installed() { [ "$(dpkg-query -W -f='${db:Status-Abbrev}' "$1" 2>/dev/null)" = "ii " ]; }
+# A package may be there for several architectures: what counts is the one that is asked for, or this machine's.
+have=$(dpkg-query -W -f='${Package}:${Architecture} ${db:Status-Abbrev}\n')
+native=$(dpkg --print-architecture)
+installed() {
+  local name=${1%:*} architecture=$native
+  [ "$name" = "$1" ] || architecture=${1#*:}
+  grep -qx -e "$name:$architecture ii " -e "$name:all ii " <<<"$have"
+}
 
 missing=()
 for package in $(grep -v '^#' "$here/packages.txt") "$@"; do
