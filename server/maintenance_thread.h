@@ -10,8 +10,8 @@
 
 namespace aot::server {
 
-// Calls Registry::Maintain at the start and then at every interval, until destroyed. A failure is logged and tried again: the
-// metadata stays valid for half of its life after the first try.
+// Calls Registry::Maintain at the start and then at every interval, until destroyed. A failure is logged and tried
+// again: the metadata stays valid for half of its life after the first try.
 class MaintenanceThread {
  public:
   // `registry` must outlive this.

@@ -4,13 +4,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -t files < <(git ls-files '*.cc' '*.h' '*.c' '*.hpp' | grep -v '/testdata/')
 if [ "${1:-}" = --check ]; then
-  if ! printf '%s\0' "${files[@]}" | xargs -0 -n 40 -P "$(nproc)" clang-format --dry-run --Werror 2>/tmp/format.$$; then
-    grep -oE '^[^:]+' "/tmp/format.$$" | sort -u | sed 's/^/not formatted: /' >&2
-    rm -f "/tmp/format.$$"
+  if ! complaints=$(printf '%s\0' "${files[@]}" | xargs -0 -n 40 -P "$(nproc)" clang-format --dry-run --Werror 2>&1); then
+    sed -nE 's/^([^: ]+):[0-9]+:[0-9]+: error: .*/not formatted: \1/p' <<<"$complaints" | sort -u >&2
     echo "format.sh: run tools/format.sh" >&2
     exit 1
   fi
-  rm -f "/tmp/format.$$"
 else
   printf '%s\0' "${files[@]}" | xargs -0 -n 40 -P "$(nproc)" clang-format -i
 fi

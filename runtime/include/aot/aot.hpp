@@ -3,8 +3,8 @@
 #ifndef AOT_AOT_HPP_
 #define AOT_AOT_HPP_
 
-#include <cstddef>
 #include <stdint.h>
+#include <cstddef>
 #include <utility>
 
 #include "aot/aot.h"
@@ -92,8 +92,7 @@ class Model {
     aot_unload(model_);
     model_ = model;
   }
-  aot_tensor_info Info(aot_status (*query)(const aot_model*, uint32_t, aot_tensor_info*),
-                       uint32_t index) const {
+  aot_tensor_info Info(aot_status (*query)(const aot_model*, uint32_t, aot_tensor_info*), uint32_t index) const {
     aot_tensor_info info = {};
     info.size = sizeof info;
     if (query(model_, index, &info) != AOT_OK) info = {};
