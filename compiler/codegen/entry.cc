@@ -45,25 +45,36 @@ absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, const ta
   llvm::Value* outputs = load_member(args, kOutputs);
   llvm::Value* arena = load_member(args, kArena);
   llvm::Value* weights = load_member(args, kWeights);
-  for (const schedule::Step& step : program.steps) {
-    std::vector<llvm::Value*> values;
-    for (const schedule::Location& argument : step.arguments) {
-      switch (argument.kind) {
-        case Kind::kInput:
-          values.push_back(load_member(inputs, argument.position));
-          break;
-        case Kind::kOutput:
-          values.push_back(load_member(outputs, argument.position));
-          break;
-        case Kind::kArena:
-          values.push_back(builder.CreateConstGEP1_64(builder.getInt8Ty(), arena, argument.position));
-          break;
-        case Kind::kWeights:
-          values.push_back(builder.CreateConstGEP1_64(builder.getInt8Ty(), weights, argument.position));
-          break;
-      }
+  auto address = [&](const schedule::Location& location) -> llvm::Value* {
+    switch (location.kind) {
+      case Kind::kInput:
+        return load_member(inputs, location.position);
+      case Kind::kOutput:
+        return load_member(outputs, location.position);
+      case Kind::kArena:
+        return builder.CreateConstGEP1_64(builder.getInt8Ty(), arena, location.position);
+      case Kind::kWeights:
+        return builder.CreateConstGEP1_64(builder.getInt8Ty(), weights, location.position);
     }
+    return nullptr;
+  };
+  for (const schedule::Step& step : program.steps) {
+    llvm::BasicBlock* after = nullptr;
+    if (step.guard) {
+      auto* run = llvm::BasicBlock::Create(context, "", entry);
+      after = llvm::BasicBlock::Create(context, "", entry);
+      llvm::Value* truth = builder.CreateLoad(builder.getInt8Ty(), address(step.guard->condition));
+      llvm::Value* holds = builder.CreateICmpNE(truth, builder.getInt8(0));
+      builder.CreateCondBr(holds, step.guard->wanted ? run : after, step.guard->wanted ? after : run);
+      builder.SetInsertPoint(run);
+    }
+    std::vector<llvm::Value*> values;
+    for (const schedule::Location& argument : step.arguments) values.push_back(address(argument));
     builder.CreateCall(DeclareKernel(module, step.kernel, values.size()), values);
+    if (after) {
+      builder.CreateBr(after);
+      builder.SetInsertPoint(after);
+    }
   }
   builder.CreateRet(builder.getInt32(0));
 

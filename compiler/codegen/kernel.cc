@@ -46,6 +46,9 @@ absl::Status EmitAnchor(KernelContext& context, mlir::Operation* anchor) {
       .Case([&](nn::LrnOp op) { return EmitLrn(context, op); })
       .Case<nn::ScatterElementsOp, nn::ScatterNdOp>([&](auto op) { return EmitScatter(context, op); })
       .Case([&](nn::TopKOp op) { return EmitTopK(context, op); })
+      .Case([&](nn::LstmOp op) { return EmitLstm(context, op); })
+      .Case([&](nn::GruOp op) { return EmitGru(context, op); })
+      .Case([&](nn::RnnOp op) { return EmitRnn(context, op); })
       .Default([](mlir::Operation* op) {
         return absl::UnimplementedError(absl::StrCat("no code generation for ", op->getName().getStringRef().str()));
       });

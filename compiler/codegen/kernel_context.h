@@ -37,5 +37,8 @@ absl::Status EmitNorm(KernelContext& context, mlir::Operation* op);
 absl::Status EmitLrn(KernelContext& context, nn::LrnOp op);
 absl::Status EmitScatter(KernelContext& context, mlir::Operation* op);
 absl::Status EmitTopK(KernelContext& context, nn::TopKOp op);
+absl::Status EmitLstm(KernelContext& context, nn::LstmOp op);
+absl::Status EmitGru(KernelContext& context, nn::GruOp op);
+absl::Status EmitRnn(KernelContext& context, nn::RnnOp op);
 
 }  // namespace aot::codegen

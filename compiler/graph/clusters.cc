@@ -118,6 +118,9 @@ int Clusters::ClusterOfAllUsers(int node) const {
 bool Clusters::AcceptsProducer(const Node& user, unsigned operand) const {
   switch (user.op_class) {
     case OpClass::kElementwise:
+      // One truth value that chooses between tensors stays in memory: it also decides which steps run.
+      return !llvm::isa<nn::WhereOp>(user.op) || operand != 0 || Elements(user.op->getOperand(0)) > 1 ||
+             Elements(user.op->getResult(0)) == 1;
     case OpClass::kReshape:
     case OpClass::kConcat:
       return true;

@@ -398,13 +398,13 @@ TEST_P(EquivalenceTest, KeepsResults) {
 
 INSTANTIATE_TEST_SUITE_P(Passes, EquivalenceTest,
                          ::testing::Values("func.func(nn-canonicalize)", "func.func(nn-canonicalize{strict-math=true})",
-                                           "func.func(nn-constant-fold)", "func.func(nn-recognise-layer-norm)",
-                                           "func.func(nn-recognise-gelu)", "func.func(nn-fold-batch-norm)",
-                                           "func.func(nn-fold-scale)", "func.func(nn-fold-scale{strict-math=true})",
-                                           "func.func(nn-fold-pad)", "func.func(nn-assign-layout)",
-                                           "func.func(nn-fuse)", "func.func(nn-fuse{single=true})",
-                                           "func.func(nn-fuse{max-operations=3})", "nn-pipeline",
-                                           "nn-pipeline{strict-math=true}", "nn-pipeline{opt-level=0}"),
+                                           "func.func(nn-constant-fold)", "func.func(nn-decompose)",
+                                           "func.func(nn-recognise-layer-norm)", "func.func(nn-recognise-gelu)",
+                                           "func.func(nn-fold-batch-norm)", "func.func(nn-fold-scale)",
+                                           "func.func(nn-fold-scale{strict-math=true})", "func.func(nn-fold-pad)",
+                                           "func.func(nn-assign-layout)", "func.func(nn-fuse)",
+                                           "func.func(nn-fuse{single=true})", "func.func(nn-fuse{max-operations=3})",
+                                           "nn-pipeline", "nn-pipeline{strict-math=true}", "nn-pipeline{opt-level=0}"),
                          [](const ::testing::TestParamInfo<const char*>& info) {
                            std::string name;
                            for (char c : std::string(info.param))

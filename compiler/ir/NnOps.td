@@ -299,6 +299,46 @@ def Nn_LrnOp : Nn_Op<"lrn", [Pure, SameOperandsAndResultType]> {
   let assemblyFormat = "$input attr-dict `:` type($result)";
 }
 
+//===-- Recurrence -----------------------------------------------------------------------------------===//
+
+// One direction of a recurrent layer. Common to the three:
+//  * input is the projection of all time steps with the biases added, [steps, batch, gates * size], so that a matrix
+//    product before the loop does most of the work; recurrent is [gates * size, size]; gates are in ONNX's order.
+//  * initial_h (and initial_c) are [batch, size]; absent: zeros. lengths [batch]: from there on a sequence keeps its
+//    state, and its hidden states are 0. reverse: from the last step to the first.
+//  * activations are names that commas separate (compiler/math/recurrent.h), alphas and betas have an entry for each.
+//    A positive clip bounds what they are applied to; 0 doesn't.
+//  * hidden is [steps, batch, size], last_h (and last_c) [batch, size]. float32 alone.
+def Nn_LstmOp : Nn_Op<"lstm", [Pure, AttrSizedOperandSegments]> {
+  let summary = "Long short-term memory: gates input, output, forget and cell";
+  let description = [{ peephole is [3 * size], for input, output and forget. input_forget: the forget gate is 1 - input. }];
+  let arguments = (ins Nn_Tensor:$input, Nn_Tensor:$recurrent, Optional<Nn_Tensor>:$initial_h, Optional<Nn_Tensor>:$initial_c,
+                       Optional<Nn_Tensor>:$peephole, Optional<Nn_IndexTensor>:$lengths, StrAttr:$activations,
+                       DenseF32ArrayAttr:$alphas, DenseF32ArrayAttr:$betas, F32Attr:$clip, BoolAttr:$input_forget, BoolAttr:$reverse);
+  let results = (outs Nn_Tensor:$hidden, Nn_Tensor:$last_h, Nn_Tensor:$last_c);
+  let assemblyFormat = "$input `,` $recurrent (`h` $initial_h^)? (`c` $initial_c^)? (`peephole` $peephole^)? (`lengths` $lengths^)? attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+def Nn_GruOp : Nn_Op<"gru", [Pure, AttrSizedOperandSegments]> {
+  let summary = "Gated recurrent unit: gates update, reset and hidden";
+  let description = [{ hidden_bias [size] joins the hidden gate's recurrent product before the reset gate scales that (linear_before_reset);
+    without linear_before_reset the reset gate scales the state, and there is no hidden_bias. }];
+  let arguments = (ins Nn_Tensor:$input, Nn_Tensor:$recurrent, Optional<Nn_Tensor>:$initial_h, Optional<Nn_Tensor>:$hidden_bias,
+                       Optional<Nn_IndexTensor>:$lengths, StrAttr:$activations, DenseF32ArrayAttr:$alphas, DenseF32ArrayAttr:$betas,
+                       F32Attr:$clip, BoolAttr:$linear_before_reset, BoolAttr:$reverse);
+  let results = (outs Nn_Tensor:$hidden, Nn_Tensor:$last_h);
+  let assemblyFormat = "$input `,` $recurrent (`h` $initial_h^)? (`bias` $hidden_bias^)? (`lengths` $lengths^)? attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+def Nn_RnnOp : Nn_Op<"rnn", [Pure, AttrSizedOperandSegments]> {
+  let summary = "Simple recurrent layer: one activation";
+  let arguments = (ins Nn_Tensor:$input, Nn_Tensor:$recurrent, Optional<Nn_Tensor>:$initial_h, Optional<Nn_IndexTensor>:$lengths,
+                       StrAttr:$activations, DenseF32ArrayAttr:$alphas, DenseF32ArrayAttr:$betas, F32Attr:$clip, BoolAttr:$reverse);
+  let results = (outs Nn_Tensor:$hidden, Nn_Tensor:$last_h);
+  let assemblyFormat = "$input `,` $recurrent (`h` $initial_h^)? (`lengths` $lengths^)? attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
 //===-- Data movement --------------------------------------------------------------------------------===//
 
 class Nn_Move<string mnemonic, string what, dag attributes> : Nn_Op<mnemonic, [Pure, Nn_DataMovement]> {

@@ -41,6 +41,31 @@ LogicalResult VerifyReduce(mlir::Operation* op, mlir::Value input, llvm::ArrayRe
   return SameElementType(op, input, result);
 }
 
+// Operands of a recurrent layer with `gates` gates; null ones are absent.
+LogicalResult VerifyRecurrent(mlir::Operation* op, int64_t gates, mlir::Value input, mlir::Value recurrent,
+                              llvm::ArrayRef<mlir::Value> states, mlir::Value lengths) {
+  auto x = TensorTypeOf(input).getShape(), r = TensorTypeOf(recurrent).getShape();
+  if (x.size() != 3 || r.size() != 2 || x[2] != gates * r[1] || r[0] != x[2])
+    return op->emitOpError("input must be [steps, batch, ")
+           << gates << " * size] and recurrent [" << gates << " * size, size]";
+  llvm::SmallVector<int64_t> state = {x[1], r[1]};
+  for (mlir::Value value : states)
+    if (value && TensorTypeOf(value).getShape() != llvm::ArrayRef<int64_t>(state))
+      return op->emitOpError("a state must be [batch, size]");
+  if (lengths && TensorTypeOf(lengths).getShape() != x.slice(1, 1)) return op->emitOpError("lengths must be [batch]");
+  auto hidden = TensorTypeOf(op->getResult(0)).getShape();
+  if (hidden.take_front(2) != x.take_front(2) || hidden.drop_front(1) != llvm::ArrayRef<int64_t>(state))
+    return op->emitOpError("hidden must be [steps, batch, size]");
+  for (mlir::Value last : op->getResults().drop_front())
+    if (TensorTypeOf(last).getShape() != llvm::ArrayRef<int64_t>(state))
+      return op->emitOpError("a last state must be [batch, size]");
+  for (mlir::Type type : op->getResultTypes())
+    if (!llvm::cast<mlir::RankedTensorType>(type).getElementType().isF32()) return op->emitOpError("takes f32 alone");
+  for (mlir::Value value : op->getOperands())
+    if (value != lengths && !TensorTypeOf(value).getElementType().isF32()) return op->emitOpError("takes f32 alone");
+  return success();
+}
+
 }  // namespace
 
 #define AOT_VERIFY_BINARY(OP) \
@@ -174,6 +199,25 @@ LogicalResult ConcatOp::verify() {
   }
   if (sum != result[axis]) return emitOpError("result dimension along axis must be ") << sum;
   return success();
+}
+
+LogicalResult LstmOp::verify() {
+  if (failed(VerifyRecurrent(*this, 4, getInput(), getRecurrent(), {getInitialH(), getInitialC()}, getLengths())))
+    return failure();
+  if (getPeephole() && Count(getPeephole()) != 3 * TensorTypeOf(getRecurrent()).getDimSize(1))
+    return emitOpError("peephole must be [3 * size]");
+  return success();
+}
+
+LogicalResult GruOp::verify() {
+  if (getHiddenBias() && !getLinearBeforeReset()) return emitOpError("bias needs linear_before_reset");
+  if (getHiddenBias() && Count(getHiddenBias()) != TensorTypeOf(getRecurrent()).getDimSize(1))
+    return emitOpError("bias must be [size]");
+  return VerifyRecurrent(*this, 3, getInput(), getRecurrent(), {getInitialH()}, getLengths());
+}
+
+LogicalResult RnnOp::verify() {
+  return VerifyRecurrent(*this, 1, getInput(), getRecurrent(), {getInitialH()}, getLengths());
 }
 
 }  // namespace aot::nn

@@ -24,5 +24,6 @@ absl::Span<const Kernel> ScatterKernels();
 absl::Span<const Kernel> SelectionKernels();
 absl::Span<const Kernel> ResizeKernels();
 absl::Span<const Kernel> QuantiseKernels();
+absl::Span<const Kernel> RecurrentKernels();
 
 }  // namespace aot::reference

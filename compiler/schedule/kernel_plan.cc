@@ -152,6 +152,33 @@ void PlanConvTranspose(KernelPlan& plan, nn::ConvTransposeOp op, llvm::ArrayRef<
   }
 }
 
+// The recurrent weights [gates * size, size] in panels over the gates. A GRU that resets the state before the hidden
+// gate's product packs each gate by itself, for that product runs apart from the others.
+void PlanRecurrent(KernelPlan& plan, mlir::Operation* op, bool gates_apart, llvm::ArrayRef<bool> is_constant,
+                   const target::Description& target) {
+  auto input = nn::TensorTypeOf(op->getOperand(0)), recurrent = nn::TensorTypeOf(op->getOperand(1));
+  int64_t batch = input.getDimSize(1), width = input.getDimSize(2), size = recurrent.getDimSize(1);
+  PanelPacking& packing = plan.packing;
+  packing.groups = gates_apart ? width / std::max<int64_t>(1, size) : 1;
+  packing.cols = gates_apart ? size : width;
+  packing.group_stride = packing.cols * size;
+  packing.k_sizes = {size};
+  packing.k_strides = {1};
+  packing.col_stride = size;
+  plan.tile = ChooseTile(target, batch, packing.cols, size, 32);
+  packing.width = plan.tile.width();
+  auto argument = ArgumentOf(op->getOperand(1));
+  if (argument && is_constant[*argument]) {
+    plan.packed_operand = *argument;
+  } else {
+    plan.pack_at_run_time = true;
+    plan.pack_offset = Reserve(plan, packing.elements() * 4);
+  }
+  plan.input_offset = Reserve(plan, batch * size * 4);
+  plan.second_state_offset = Reserve(plan, batch * size * 4);
+  plan.gates_offset = Reserve(plan, batch * width * 4);
+}
+
 }  // namespace
 
 int64_t PanelPacking::depth() const { return Product(k_sizes); }
@@ -201,6 +228,9 @@ KernelPlan PlanKernel(nn::GroupOp group, llvm::ArrayRef<bool> is_constant, const
   if (auto op = llvm::dyn_cast<nn::MatMulOp>(anchor)) PlanMatMul(plan, op, is_constant, target);
   if (auto op = llvm::dyn_cast<nn::ConvOp>(anchor)) PlanConv(plan, op, is_constant, target);
   if (auto op = llvm::dyn_cast<nn::ConvTransposeOp>(anchor)) PlanConvTranspose(plan, op, is_constant, target);
+  if (llvm::isa<nn::LstmOp, nn::RnnOp>(anchor)) PlanRecurrent(plan, anchor, false, is_constant, target);
+  if (auto op = llvm::dyn_cast<nn::GruOp>(anchor))
+    PlanRecurrent(plan, op, !op.getLinearBeforeReset(), is_constant, target);
   if (auto op = llvm::dyn_cast<nn::SoftmaxOp>(anchor)) {
     // e^(x - max) of one row (times one vector where lanes run across rows) is kept between the passes.
     auto type = nn::TensorTypeOf(op.getResult());

@@ -46,6 +46,8 @@ struct KernelPlan {
   llvm::SmallVector<int64_t, 6> padded_shape;  // of that image: spatial dimensions and channels
   // Byte offsets of the parts of scratch, and its size.
   int64_t input_offset = 0, pack_offset = 0, scratch_bytes = 0;
+  // Of recurrent layers, whose first state is at input_offset.
+  int64_t second_state_offset = 0, gates_offset = 0;
 };
 
 // The operation of the group that is no elementwise or data movement operation, or null.

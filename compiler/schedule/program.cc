@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/schedule/arena.h"
+#include "compiler/schedule/demand.h"
 #include "mlir/IR/Builders.h"
 
 namespace aot::schedule {
@@ -57,6 +58,7 @@ class ProgramBuilder {
 
   absl::StatusOr<Program> Build(mlir::func::FuncOp function) {
     MaterialiseOutputs(function);
+    conditional_ = ConditionalGroups(function);
     mlir::Block& body = function.getBody().front();
     for (auto [i, argument] : llvm::enumerate(body.getArguments()))
       locations_[argument] = {Location::Kind::kInput, static_cast<int64_t>(i)};
@@ -85,6 +87,7 @@ class ProgramBuilder {
     if (fresh) program_.kernels.push_back(std::move(spec));
     Step step;
     step.kernel = known->second;
+    step.guard = GuardOf(group, number);
     for (auto [i, operand] : llvm::enumerate(group.getInputs())) {
       mlir::Value storage = StorageOf(operand);
       if (auto constant = storage.getDefiningOp<nn::ConstantOp>()) {
@@ -107,6 +110,16 @@ class ProgramBuilder {
       program_.scratch_size = std::max(program_.scratch_size, plan.scratch_bytes);
     }
     program_.steps.push_back(std::move(step));
+  }
+
+  // A condition that isn't computed yet guards nothing.
+  std::optional<Guard> GuardOf(nn::GroupOp group, int number) {
+    auto found = conditional_.find(group);
+    if (found == conditional_.end()) return std::nullopt;
+    mlir::Value condition = StorageOf(found->second.condition);
+    if (!locations_.count(condition)) return std::nullopt;
+    Use(condition, number);
+    return Guard{Known(condition), found->second.wanted};
   }
 
   // Arena values carry the number of their request until the plan is made.
@@ -150,6 +163,8 @@ class ProgramBuilder {
     for (auto [step, argument, request] : scratch_)
       program_.steps[step].arguments[argument].position = plan.offsets[request];
     for (Step& step : program_.steps) {
+      if (step.guard && step.guard->condition.kind == Location::Kind::kArena)
+        step.guard->condition.position = plan.offsets[step.guard->condition.position];
       size_t count = step.arguments.size() - (program_.kernels[step.kernel].plan.scratch_bytes > 0 ? 1 : 0);
       for (size_t i = 0; i < count; ++i)
         if (step.arguments[i].kind == Location::Kind::kArena)
@@ -169,6 +184,7 @@ class ProgramBuilder {
 
   const target::Description& target_;
   Program program_;
+  llvm::DenseMap<mlir::Operation*, Demand> conditional_;
   std::unordered_map<std::string, size_t> kernels_;
   std::map<std::pair<const void*, std::string>, int64_t> weights_;
   llvm::DenseMap<mlir::Value, Location> locations_;

@@ -2,6 +2,7 @@
 // emit into the manifest.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,16 @@ struct Location {
   int64_t position = 0;  // number of the input or output, or byte offset
 };
 
+// A truth value (one byte) that says whether a step runs.
+struct Guard {
+  Location condition;
+  bool wanted = true;
+};
+
 struct Step {
   size_t kernel = 0;                // of Program::kernels
   std::vector<Location> arguments;  // operands, results, then scratch if the kernel has any
+  std::optional<Guard> guard;       // none: it always runs
 };
 
 // A value (or scratch) in the arena, for the manifest and for people.

@@ -4,11 +4,11 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "clients/model/model_file.h"
 #include "clients/model/shape_groups.h"
 #include "tests/models/meta.h"
+#include "tests/models/sequence_of_maps.h"
 
 namespace aot::tests {
 namespace {
@@ -30,10 +30,8 @@ class ModelTest {
     absl::StatusOr<std::vector<DataSet>> sets = clients::ReadDataSets(directory_);
     if (!sets.ok()) return sets.status();
     if (sets->empty()) return absl::NotFoundError("no test_data_set_* directory");
-    for (const DataSet& set : *sets) {
-      if (set.not_tensors.empty()) continue;
-      return absl::UnimplementedError(
-          absl::StrCat(absl::StrJoin(set.not_tensors, ", "), ": only tensors can be compared, not sequences or maps"));
+    for (DataSet& set : *sets) {
+      if (absl::Status status = ReadMaps(set); !status.ok()) return status;
     }
     absl::StatusOr<std::vector<std::string>> inputs = clients::GraphInputs(*model);
     if (!inputs.ok()) return inputs.status();
@@ -47,6 +45,20 @@ class ModelTest {
   }
 
  private:
+  // Outputs that are sequences of maps are compared as the tensors that artifacts give for them.
+  static absl::Status ReadMaps(DataSet& set) {
+    for (const std::string& name : set.not_tensors) {
+      const int output = SequenceOfMapsOutput(name);
+      if (output < 0) {
+        return absl::UnimplementedError(absl::StrCat(name, ": only tensors and sequences of maps can be compared"));
+      }
+      absl::StatusOr<reference::Tensor> tensor = ReadSequenceOfMaps(absl::StrCat(set.directory, "/", name));
+      if (!tensor.ok()) return tensor.status();
+      set.outputs.emplace(output, NamedTensor{name, *std::move(tensor)});
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status RunGroup(const compiler::Model& model, const clients::ShapeGroup& group) {
     compiler::Options options = options_.compile;
     options.input_shapes = group.input_shapes;

@@ -10,8 +10,6 @@
 namespace aot::import::onnx {
 namespace {
 
-// Function calls and subgraphs within each other.
-constexpr int kDeepestCall = 128;
 // Lines of an UNIMPLEMENTED message.
 constexpr size_t kMostReports = 10'000;
 
@@ -25,15 +23,10 @@ absl::Status At(const std::string& place, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(place, ": ", status.message()));
 }
 
-const AttributeProto* FindGraph(const NodeProto& node, absl::string_view name) {
-  for (const AttributeProto& attribute : node.attribute()) {
-    if (attribute.name() == name && attribute.has_g()) return &attribute;
-  }
-  return nullptr;
-}
+int64_t NewestOf(absl::string_view domain) { return domain == kMlDomain ? kNewestMlOpset : kNewestOpset; }
 
-std::string SupportedOpsets(const Operator& op) {
-  return absl::StrCat("opsets ", op.versions.front(), " to ", kNewestOpset);
+std::string SupportedOpsets(absl::string_view domain, const Operator& op) {
+  return absl::StrCat("opsets ", op.versions.front(), " to ", NewestOf(domain));
 }
 
 }  // namespace
@@ -214,22 +207,23 @@ absl::StatusOr<std::vector<Value>> GraphImporter::CallOperator(const NodeProto& 
                                                                std::vector<Value> inputs, const Frame& frame,
                                                                const Scope& scope) {
   const std::string domain = Domain(node.domain());
-  const Operator* op = domain.empty() ? FindOperator(node.op_type()) : nullptr;
+  const Operator* op = FindOperator(domain, node.op_type());
   if (!op) {
     for (const AttributeProto& attribute : node.attribute()) {
       if (attribute.has_g()) ReportUnknownOperators(attribute.g(), frame);
     }
-    return Unsupported(domain.empty() ? "the operator is not known" : absl::StrCat("domain ", Quoted(domain)),
-                       domain.empty() ? "the operators in the list of supported operators"
-                                      : "operators of ai.onnx and functions that the model defines");
+    const bool known = domain.empty() || domain == kMlDomain;
+    return Unsupported(known ? "the operator is not known" : absl::StrCat("domain ", Quoted(domain)),
+                       known ? "the operators in the list of supported operators"
+                             : "operators of ai.onnx, ai.onnx.ml and functions that the model defines");
   }
-  if (opset > kNewestOpset) return Unsupported(absl::StrCat("opset ", opset), SupportedOpsets(*op));
+  if (opset > NewestOf(domain)) return Unsupported(absl::StrCat("opset ", opset), SupportedOpsets(domain, *op));
   const int version = SelectVersion(*op, opset);
   if (version == 0) {
-    return Unsupported(absl::StrCat("the operator is newer than opset ", opset), SupportedOpsets(*op));
+    return Unsupported(absl::StrCat("the operator is newer than opset ", opset), SupportedOpsets(domain, *op));
   }
   ++operators_[node.op_type()];
-  if (!op->handler) return ImportIf(node, inputs, frame, scope);
+  if (!op->handler) return ImportControlFlow(node, inputs, frame, scope);
   for (const Value& input : inputs) {
     // Whatever made the input unsupported is reported already.
     if (input && !input.known()) return std::vector<Value>();
@@ -307,47 +301,6 @@ absl::StatusOr<std::vector<Value>> GraphImporter::CallFunction(const NodeProto& 
   return results;
 }
 
-absl::StatusOr<std::vector<Value>> GraphImporter::ImportIf(const NodeProto& node, const std::vector<Value>& inputs,
-                                                           const Frame& frame, const Scope& scope) {
-  const AttributeProto* then_branch = FindGraph(node, "then_branch");
-  const AttributeProto* else_branch = FindGraph(node, "else_branch");
-  if (!then_branch || !else_branch || inputs.size() != 1 || !inputs[0]) {
-    return absl::InvalidArgumentError("it needs one input and the attributes then_branch and else_branch");
-  }
-  const Value& condition = inputs[0];
-  if (!condition.known() || !condition.constant() || condition.constant()->size() != 1) {
-    ReportUnknownOperators(then_branch->g(), frame);
-    ReportUnknownOperators(else_branch->g(), frame);
-    if (!condition.known()) return std::vector<Value>();
-    return Unsupported(absl::StrCat("its condition ", Quoted(node.input(0)), " is only known at run time"),
-                       "conditions that are constant or follow from shapes");
-  }
-  const GraphProto& branch = condition.constant()->GetInt(0) != 0 ? then_branch->g() : else_branch->g();
-  Frame inner = frame;
-  ++inner.depth;
-  if (inner.depth > kDeepestCall) {
-    return absl::InvalidArgumentError(absl::StrCat("graphs and calls are nested deeper than ", kDeepestCall));
-  }
-  if (node.output_size() > branch.output_size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("it has ", node.output_size(), " outputs, its branch gives ", branch.output_size()));
-  }
-  Scope branch_scope;
-  branch_scope.outer = &scope;
-  RETURN_IF_ERROR(AddInitialisers(branch, branch_scope));
-  std::vector<absl::string_view> outputs;
-  for (const ValueInfoProto& output : branch.output()) outputs.push_back(output.name());
-  RETURN_IF_ERROR(ImportNodes(branch.node(), outputs, inner, branch_scope));
-  std::vector<Value> results;
-  for (const ValueInfoProto& output : branch.output()) {
-    ASSIGN_OR_RETURN(std::optional<Value> value, Find(output.name(), branch_scope));
-    if (!value)
-      return absl::InvalidArgumentError(absl::StrCat("branch output ", Quoted(output.name()), " is not defined"));
-    results.push_back(*std::move(value));
-  }
-  return results;
-}
-
 void GraphImporter::ReportUnknownOperators(const GraphProto& graph, const Frame& frame) {
   for (const NodeProto& node : graph.node()) {
     for (const AttributeProto& attribute : node.attribute()) {
@@ -356,7 +309,7 @@ void GraphImporter::ReportUnknownOperators(const GraphProto& graph, const Frame&
     auto opset = frame.opsets.find(Domain(node.domain()));
     if (opset == frame.opsets.end()) continue;
     if (functions_.count(FunctionKey(node.domain(), node.op_type(), node.overload()))) continue;
-    if (Domain(node.domain()).empty() && FindOperator(node.op_type())) continue;
+    if (FindOperator(Domain(node.domain()), node.op_type())) continue;
     ReportUnsupported(Describe(node, opset->second),
                       UnsupportedText("the operator is not known", "the operators in the list of supported operators"));
   }

@@ -19,6 +19,9 @@
 
 namespace aot::import::onnx {
 
+// Function calls and subgraphs within each other.
+constexpr int kDeepestCall = 128;
+
 class GraphImporter {
  public:
   // Everything must outlive the importer.
@@ -57,8 +60,22 @@ class GraphImporter {
                                                   const std::vector<Value>& inputs, const Frame& frame);
   absl::StatusOr<std::vector<Value>> CallOperator(const NodeProto& node, int64_t opset, std::vector<Value> inputs,
                                                   const Frame& frame, const Scope& scope);
+  // Operators with subgraphs (control_flow.cc).
+  absl::StatusOr<std::vector<Value>> ImportControlFlow(const NodeProto& node, const std::vector<Value>& inputs,
+                                                       const Frame& frame, const Scope& scope);
   absl::StatusOr<std::vector<Value>> ImportIf(const NodeProto& node, const std::vector<Value>& inputs,
                                               const Frame& frame, const Scope& scope);
+  absl::StatusOr<std::vector<Value>> ImportLoop(const NodeProto& node, const GraphProto& body,
+                                                const std::vector<Value>& inputs, const Frame& frame,
+                                                const Scope& scope);
+  absl::StatusOr<std::vector<Value>> ImportScan(const NodeProto& node, const GraphProto& body,
+                                                const std::vector<Value>& inputs, const Frame& frame,
+                                                const Scope& scope);
+  // Writes a subgraph's nodes out; gives its outputs. Names of the outer graphs are visible in it.
+  absl::StatusOr<std::vector<Value>> ImportSubgraph(const GraphProto& graph, const std::vector<Value>& inputs,
+                                                    const Frame& frame, const Scope& scope);
+  // UNIMPLEMENTED if `steps` times the nodes imported since `nodes_before` are too many.
+  absl::Status CheckUnrolling(int64_t nodes_before, int64_t steps) const;
 
   // Nullopt if there is none of that name. The value may be absent: an optional input that a function's caller left
   // out.

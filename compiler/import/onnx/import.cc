@@ -97,7 +97,8 @@ std::vector<SupportedOperator> SupportedOperators() {
   std::vector<SupportedOperator> operators;
   for (const Family& family : Families()) {
     for (const Operator& op : family.operators) {
-      operators.push_back({std::string(op.name), std::string(family.name), op.versions});
+      const std::string prefix = family.domain.empty() ? "" : absl::StrCat(family.domain, ".");
+      operators.push_back({absl::StrCat(prefix, op.name), std::string(family.name), op.versions});
     }
   }
   return operators;

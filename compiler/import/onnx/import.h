@@ -42,7 +42,7 @@ absl::StatusOr<ImportedModel> Import(mlir::MLIRContext& context, const compiler:
 
 // For documentation that is generated from the code.
 struct SupportedOperator {
-  std::string name;
+  std::string name;  // with its domain, if that is not ai.onnx
   std::string family;
   std::vector<int> versions;  // opsets in which its meaning changed, all of which are supported
 };

@@ -82,6 +82,12 @@ std::vector<double> Node::Floats(absl::string_view name) {
   return {attribute->floats().begin(), attribute->floats().end()};
 }
 
+std::vector<std::string> Node::Strings(absl::string_view name) {
+  const AttributeProto* attribute = Typed(name, AttributeProto::STRINGS, "a list of strings");
+  if (!attribute) return {};
+  return {attribute->strings().begin(), attribute->strings().end()};
+}
+
 absl::StatusOr<Tensor> Node::TensorAttribute(const AttributeProto& attribute) const {
   return ReadTensor(attribute.t(), storage_);
 }

@@ -52,6 +52,7 @@ class Node {
   std::string String(absl::string_view name, absl::string_view otherwise);
   std::vector<int64_t> Ints(absl::string_view name, std::vector<int64_t> otherwise = {});
   std::vector<double> Floats(absl::string_view name);
+  std::vector<std::string> Strings(absl::string_view name);
   // Null if absent.
   const AttributeProto* Find(absl::string_view name) const;
   absl::StatusOr<reference::Tensor> TensorAttribute(const AttributeProto& attribute) const;

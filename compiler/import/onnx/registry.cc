@@ -6,27 +6,33 @@ namespace aot::import::onnx {
 
 absl::Span<const Family> Families() {
   static const auto* const families = new std::vector<Family>{
-      ArithmeticFamily(), ActivationFamily(),    ComparisonFamily(), ConvolutionFamily(), PoolingFamily(),
-      MatMulFamily(),     NormalisationFamily(), SoftmaxFamily(),    ReductionFamily(),   ShapeFamily(),
-      MovementFamily(),   IndexingFamily(),      GenerationFamily(), ResizeFamily(),      QuantisationFamily(),
-      AttentionFamily(),  ControlFlowFamily()};
+      ArithmeticFamily(), ActivationFamily(),    ComparisonFamily(),  ConvolutionFamily(), PoolingFamily(),
+      MatMulFamily(),     NormalisationFamily(), SoftmaxFamily(),     ReductionFamily(),   ShapeFamily(),
+      MovementFamily(),   IndexingFamily(),      GenerationFamily(),  ResizeFamily(),      QuantisationFamily(),
+      AttentionFamily(),  RecurrentFamily(),     ControlFlowFamily(), MlTreesFamily(),     MlLinearFamily(),
+      MlFeaturesFamily()};
   return *families;
 }
 
-const Operator* FindOperator(absl::string_view name) {
+const Operator* FindOperator(absl::string_view domain, absl::string_view name) {
+  using Key = std::pair<absl::string_view, absl::string_view>;
   static const auto* const operators = [] {
-    auto* map = new absl::flat_hash_map<absl::string_view, const Operator*>();
+    auto* map = new absl::flat_hash_map<Key, const Operator*>();
     for (const Family& family : Families()) {
-      for (const Operator& op : family.operators) map->emplace(op.name, &op);
+      for (const Operator& op : family.operators) map->emplace(Key(family.domain, op.name), &op);
     }
     return map;
   }();
-  auto found = operators->find(name);
+  auto found = operators->find(Key(domain, name));
   return found == operators->end() ? nullptr : found->second;
 }
 
 Family ControlFlowFamily() {
-  static const std::vector<Operator> operators = {{"If", {1, 11, 13, 16, 19, 21, 23, 24, 25}, 1, 1, nullptr}};
+  static const std::vector<Operator> operators = {
+      {"If", {1, 11, 13, 16, 19, 21, 23, 24, 25}, 1, 1, nullptr},
+      {"Loop", {1, 11, 13, 16, 19, 21, 23, 24, 25}, 2, kVariadic, nullptr},
+      {"Scan", {8, 9, 11, 16, 19, 21, 23, 24, 25}, 1, kVariadic, nullptr},
+  };
   return {"control flow", operators};
 }
 

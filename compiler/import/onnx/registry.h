@@ -30,15 +30,20 @@ struct Operator {
   Handler handler;  // null: by the graph importer itself (operators with subgraphs)
 };
 
+constexpr absl::string_view kMlDomain = "ai.onnx.ml";
+// The newest version of that domain that the importer was checked against.
+constexpr int64_t kNewestMlOpset = 5;
+
 struct Family {
   absl::string_view name;
   absl::Span<const Operator> operators;
+  absl::string_view domain = "";  // ONNX's own
 };
 
 // All families in the order of documentation.
 absl::Span<const Family> Families();
-// Null if there is none. ONNX's own domain alone.
-const Operator* FindOperator(absl::string_view name);
+// Null if there is none. The domain of ONNX's own operators is "".
+const Operator* FindOperator(absl::string_view domain, absl::string_view name);
 // The since-version that an opset selects, or 0 if the operator came later.
 int SelectVersion(const Operator& op, int64_t opset);
 
@@ -58,6 +63,10 @@ Family GenerationFamily();
 Family ResizeFamily();
 Family QuantisationFamily();
 Family AttentionFamily();
+Family RecurrentFamily();
 Family ControlFlowFamily();
+Family MlTreesFamily();
+Family MlLinearFamily();
+Family MlFeaturesFamily();
 
 }  // namespace aot::import::onnx
