@@ -40,7 +40,7 @@ void PrintReady(const Server& server, const ServerOptions& options) {
             << "Compile a model, list what is there, publish it for devices:\n"
             << "  export AOT_SERVER=" << options.address << ":" << server.grpc_port() << "\n"
             << "  aotctl targets\n"
-            << "  aotctl compile model.onnx --target cortex-a75\n"
+            << "  aotctl compile --model model.onnx --target cortex-a75\n"
             << "  aotctl artifacts\n"
             << "  aotctl publish --help\n"
             << "Stop it with Ctrl-C.\n"

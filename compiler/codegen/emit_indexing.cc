@@ -145,9 +145,9 @@ absl::Status EmitTopK(KernelContext& context, nn::TopKOp op) {
       Indices to = at;
       to[axis].base = rank;
       Value position = context.evaluator.Position(result, to).base;
-      e.Store(best[0], context.results[0], position, 1, 1);
+      if (const Buffer* values = context.ResultOf(op.getValues())) e.Store(best[0], *values, position, 1, 1);
       Value number = arith::IndexCastOp::create(builder, loc, index_type, e.Max(best[1], e.Constant(0)));
-      e.Store(number, context.results[1], position, 1, 1);
+      if (const Buffer* indices = context.ResultOf(op.getIndices())) e.Store(number, *indices, position, 1, 1);
       return best;
     });
   });

@@ -48,7 +48,7 @@ class Recurrence {
   }
   // Copies a state into a result of the operation, if the group gives it.
   void Finish(unsigned result, const Buffer& state) {
-    if (const Buffer* to = Result(result)) Copy(state, *to);
+    if (const Buffer* to = context_.ResultOf(op_->getResult(result))) Copy(state, *to);
   }
 
   // body(t) for each time step in order.
@@ -125,20 +125,13 @@ class Recurrence {
   }
   // Writes the hidden state of the step, 0 outside.
   void Output(Value t, Value inside, Value value, const Place& at) {
-    const Buffer* hidden = Result(0);
+    const Buffer* hidden = context_.ResultOf(op_->getResult(0));
     if (!hidden) return;
     if (inside) value = e_.Select(inside, value, e_.Zero(e_.builder().getF32Type(), at.lanes));
     e_.Store(value, *hidden, e_.Add(e_.Mul(t, batch_ * size_), at.state), 1, at.lanes);
   }
 
  private:
-  // Null if no one uses the result.
-  const Buffer* Result(unsigned number) {
-    for (auto [i, value] : llvm::enumerate(context_.Yield().getValues()))
-      if (value == op_->getResult(number)) return &context_.results[i];
-    return nullptr;
-  }
-
   void Copy(const Buffer& from, const Buffer& to) {
     e_.Vectors(batch_ * size_, e_.Lanes(e_.builder().getF32Type()),
                [&](Value start, int lanes) { e_.Store(e_.Load(from, start, 1, lanes), to, start, 1, lanes); });

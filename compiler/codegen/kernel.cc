@@ -29,6 +29,12 @@ void KernelContext::StoreResults(const Indices& index, int lanes) {
   }
 }
 
+const Buffer* KernelContext::ResultOf(Value value) {
+  for (auto [i, yielded] : llvm::enumerate(Yield().getValues()))
+    if (yielded == value) return &results[i];
+  return nullptr;
+}
+
 namespace {
 
 absl::Status EmitAnchor(KernelContext& context, mlir::Operation* anchor) {

@@ -347,6 +347,12 @@ std::vector<Case> Cases() {
       "func.func @main(%x: tensor<3x17xi32>) -> (tensor<3x9xi32>, tensor<3x9xi64>) {\n%v, %i = nn.topk %x {axis = 1 : "
       "i64, largest = false} : (tensor<3x17xi32>) -> (tensor<3x9xi32>, tensor<3x9xi64>)\nreturn %v, %i : "
       "tensor<3x9xi32>, tensor<3x9xi64>\n}\n");
+  // A result that no one uses has no memory.
+  for (const char* used : {"v : tensor<3x4xf32>", "i : tensor<3x4xi64>"})
+    add("topk_part", absl::StrCat("func.func @main(%x: tensor<3x17xf32>) -> ", used + 4,
+                                  " {\n%v, %i = nn.topk %x {axis = 1 : i64, largest = true} : (tensor<3x17xf32>) -> "
+                                  "(tensor<3x4xf32>, tensor<3x4xi64>)\nreturn %",
+                                  used, "\n}\n"));
   // Resampling.
   for (const char* mode : {"nearest", "linear", "cubic"})
     for (const char* coordinates :

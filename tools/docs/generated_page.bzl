@@ -11,10 +11,10 @@ def generated_page(name, tool, args = "", data = []):
     """
     native.genrule(
         name = name + "_page",
-        srcs = data,
+        # As a source, not as a tool: a tool would be built a second time for the host configuration.
+        srcs = data + [tool],
         outs = [name + ".md"],
         cmd = "$(location %s) %s > $@" % (tool, args),
-        tools = [tool],
     )
     native.sh_test(
         name = name + "_test",
