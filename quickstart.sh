@@ -128,7 +128,7 @@ compile=(compile --model "$assets/$model" --target "native,cortex-a75" --input-s
 echo "\$ aotctl compile --model $model --target native,cortex-a75 --input-shape $shape" | show
 "$aotctl" "${compile[@]}" >"$work/compiled" || fail "aotctl compile (the server's log: $log)"
 grep -v '^  artifact ' "$work/compiled" | show
-"$aotctl" --json "${compile[@]}" >"$work/again.json" || fail "aotctl compile, the second time"
+"$aotctl" --json "${compile[@]}" >"$work/again.json" 2>>"$log" || fail "aotctl compile, the second time (the whole log: $log)"
 artifacts=()
 for i in 0 1; do
   hit=$(member artifacts.$i.cache_hit <"$work/again.json" 2>>"$log") || fail "aotctl --json compile printed no JSON (see $log)"
