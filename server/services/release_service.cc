@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "registry/names.h"
 #include "server/services/conversions.h"
 #include "server/services/paging.h"
 #include "server/services/part_reader.h"
@@ -56,6 +57,10 @@ class ReleaseServiceImpl final : public aot::v1::ReleaseService::Service {
     registry::PublishRequest publish;
     publish.channel = request->channel();
     publish.model = request->model_name();
+    // Names first: what is wrong in itself is said before what isn't there.
+    for (absl::Status status :
+         {registry::CheckName("channel", publish.channel), registry::CheckName("model name", publish.model)})
+      if (!status.ok()) return ToGrpc(status);
     for (const std::string& hex : request->artifact_keys()) {
       absl::StatusOr<registry::ArtifactKey> key = registry::ArtifactKey::FromHex(hex);
       if (!key.ok()) return ToGrpc(key.status());

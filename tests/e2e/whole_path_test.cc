@@ -64,11 +64,11 @@ TEST_F(WholePathTest, ASecondRequestStartsNoWorker) {
   EXPECT_EQ(Compile(net, kTargets), keys);
   EXPECT_EQ(Counter("workers_started"), 2);
   EXPECT_EQ(Counter("cache_hits"), 2);
-  // The same wish in other words is the same key, also after a restart; another wish is not.
+  // The same request is the same key after a restart too; another one is not.
   StopServer();
   StartServer();
   const std::string compile = "compile --json --model " + Path("small_net.onnx") + " --target x86-64-v2 ";
-  Outcome same = Aotctl(compile + "--input-shape x=1x3x8x8");
+  Outcome same = Aotctl(compile + "--dim N=1");
   ASSERT_EQ(same.exit_code, 0) << same.ToString();
   EXPECT_TRUE(same.json()["artifacts"][0]["cache_hit"]) << same.out;
   EXPECT_EQ(Counter("workers_started"), 0);
