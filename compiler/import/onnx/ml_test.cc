@@ -46,8 +46,8 @@ ModelBuilder OneNode(const std::string& op, int64_t version, const Shape& shape,
   return model;
 }
 
-std::vector<Tensor> Run(const std::string& op, int64_t version, const Tensor& x, int outputs,
-                        const std::vector<AttributeProto>& attributes) {
+std::vector<Tensor> RunNode(const std::string& op, int64_t version, const Tensor& x, int outputs,
+                            const std::vector<AttributeProto>& attributes) {
   const auto type = reference::IsFloat(x.element()) ? TensorProto::FLOAT : TensorProto::INT64;
   auto results = RunModel(OneNode(op, version, x.shape(), type, outputs, attributes), {x});
   EXPECT_TRUE(results.ok()) << op << ": " << results.status();
@@ -75,16 +75,16 @@ const Tensor kRows = Floats({4, 2}, {0, 9, 1, 5, 2, 6, kNan, 9});
 
 TEST(Trees, RegressorSumsLeaves) {
   auto attributes = Trees("target", {0, 0, 0, 0}, {10, 20, 30, 1});
-  EXPECT_THAT(Values(Run("TreeEnsembleRegressor", 1, kRows, 1, attributes)[0]), ElementsAre(11, 21, 31, 11));
+  EXPECT_THAT(Values(RunNode("TreeEnsembleRegressor", 1, kRows, 1, attributes)[0]), ElementsAre(11, 21, 31, 11));
   attributes.push_back(StringAttribute("aggregate_function", "MAX"));
   attributes.push_back(FloatsAttribute("base_values", {100}));
-  EXPECT_THAT(Values(Run("TreeEnsembleRegressor", 1, kRows, 1, attributes)[0]), ElementsAre(110, 120, 130, 110));
+  EXPECT_THAT(Values(RunNode("TreeEnsembleRegressor", 1, kRows, 1, attributes)[0]), ElementsAre(110, 120, 130, 110));
 }
 
 TEST(Trees, ClassifierOfThreeClasses) {
   auto attributes = Trees("class", {0, 1, 2, 1}, {1, 2, 3, -0.5});
   attributes.push_back(IntsAttribute("classlabels_int64s", {7, 8, 9}));
-  auto results = Run("TreeEnsembleClassifier", 1, kRows, 2, attributes);
+  auto results = RunNode("TreeEnsembleClassifier", 1, kRows, 2, attributes);
   EXPECT_THAT(Values(results[0]), ElementsAre(7, 8, 9, 7));
   EXPECT_THAT(Values(results[1]), ElementsAre(1, -0.5, 0, 0, 1.5, 0, 0, -0.5, 3, 1, -0.5, 0));
 }
@@ -93,14 +93,14 @@ TEST(Trees, ClassesWithoutAScoreAreNoCandidates) {
   auto attributes = Trees("class", {0, 1, 2, 0}, {-1, -2, -3, -4});
   attributes.push_back(IntsAttribute("classlabels_int64s", {0, 1, 2}));
   // Row 1: class 0 has -4 and class 1 has -2; class 2 has none, which is not 0.
-  EXPECT_THAT(Values(Run("TreeEnsembleClassifier", 1, kRows, 1, attributes)[0]), ElementsAre(0, 1, 2, 0));
+  EXPECT_THAT(Values(RunNode("TreeEnsembleClassifier", 1, kRows, 1, attributes)[0]), ElementsAre(0, 1, 2, 0));
 }
 
 TEST(Trees, OneScoreForTwoClasses) {
   auto attributes = Trees("class", {0, 0, 0, 0}, {-1, 2, 3, 0});
   attributes.push_back(IntsAttribute("classlabels_int64s", {0, 1}));
   attributes.push_back(StringAttribute("post_transform", "LOGISTIC"));
-  auto results = Run("TreeEnsembleClassifier", 1, kRows, 2, attributes);
+  auto results = RunNode("TreeEnsembleClassifier", 1, kRows, 2, attributes);
   EXPECT_THAT(Values(results[0]), ElementsAre(0, 1, 1, 0));
   auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   EXPECT_THAT(Values(results[1]), Pointwise(DoubleNear(1e-6), {sigmoid(1), sigmoid(-1), sigmoid(-2), sigmoid(2),
@@ -108,7 +108,7 @@ TEST(Trees, OneScoreForTwoClasses) {
   // Weights of one sign are probabilities.
   attributes = Trees("class", {0, 0, 0, 0}, {0.25, 0.5, 0.75, 0});
   attributes.push_back(IntsAttribute("classlabels_int64s", {0, 1}));
-  results = Run("TreeEnsembleClassifier", 1, kRows, 2, attributes);
+  results = RunNode("TreeEnsembleClassifier", 1, kRows, 2, attributes);
   EXPECT_THAT(Values(results[0]), ElementsAre(0, 0, 1, 0));
   EXPECT_THAT(Values(results[1]), ElementsAre(0.75, 0.25, 0.5, 0.5, 0.25, 0.75, 0.75, 0.25));
 }
@@ -129,7 +129,7 @@ TEST(Trees, EnsembleTestsMembership) {
       IntsAttribute("leaf_targetids", {0, 1}),
       TensorAttribute("leaf_weights", FloatTensor("", {2}, {10, 20})),
       TensorAttribute("membership_values", FloatTensor("", {4}, {1, 3, 4, kNan}))};
-  EXPECT_THAT(Values(Run("TreeEnsemble", 5, Floats({3, 1}, {1, 2, 4}), 1, attributes)[0]),
+  EXPECT_THAT(Values(RunNode("TreeEnsemble", 5, Floats({3, 1}, {1, 2, 4}), 1, attributes)[0]),
               ElementsAre(10, 0, 0, 20, 10, 0));
 }
 
@@ -149,11 +149,11 @@ TEST(Linear, ClassifierAndRegressor) {
   const std::vector<AttributeProto> attributes = {FloatsAttribute("coefficients", {1, 0, 0, 1}),
                                                   FloatsAttribute("intercepts", {0, 0.5}),
                                                   IntsAttribute("classlabels_ints", {3, 4})};
-  auto results = Run("LinearClassifier", 1, Floats({2, 2}, {1, 0, 1, 2}), 2, attributes);
+  auto results = RunNode("LinearClassifier", 1, Floats({2, 2}, {1, 0, 1, 2}), 2, attributes);
   EXPECT_THAT(Values(results[0]), ElementsAre(3, 4));
   EXPECT_THAT(Values(results[1]), ElementsAre(1, 0.5, 1, 2.5));
-  EXPECT_THAT(Values(Run("LinearRegressor", 1, Floats({1, 2}, {1, 2}), 1,
-                         {FloatsAttribute("coefficients", {3, 4}), FloatsAttribute("intercepts", {5})})[0]),
+  EXPECT_THAT(Values(RunNode("LinearRegressor", 1, Floats({1, 2}, {1, 2}), 1,
+                             {FloatsAttribute("coefficients", {3, 4}), FloatsAttribute("intercepts", {5})})[0]),
               ElementsAre(16));
 }
 
@@ -164,24 +164,25 @@ TEST(Linear, SupportVectors) {
                                                   FloatsAttribute("rho", {0.5}),
                                                   StringAttribute("kernel_type", "RBF"),
                                                   FloatsAttribute("kernel_params", {2, 0, 0})};
-  EXPECT_THAT(Values(Run("SVMRegressor", 1, Floats({1, 1}, {1}), 1, attributes)[0]),
+  EXPECT_THAT(Values(RunNode("SVMRegressor", 1, Floats({1, 1}, {1}), 1, attributes)[0]),
               Pointwise(DoubleNear(1e-6), {std::exp(-2.0) - 2 + 0.5}));
 }
 
 TEST(Features, ScalersAndNorms) {
   const Tensor x = Floats({1, 2}, {3, -4});
-  EXPECT_THAT(Values(Run("Scaler", 1, x, 1, {FloatsAttribute("offset", {1, 2}), FloatsAttribute("scale", {10})})[0]),
-              ElementsAre(20, -60));
-  EXPECT_THAT(Values(Run("Normalizer", 1, x, 1, {StringAttribute("norm", "L2")})[0]),
-              Pointwise(DoubleNear(1e-6), {0.6, -0.8}));
-  EXPECT_THAT(Values(Run("Normalizer", 1, x, 1, {StringAttribute("norm", "L1")})[0]),
-              Pointwise(DoubleNear(1e-6), {3.0 / 7, -4.0 / 7}));
-  EXPECT_THAT(Values(Run("Normalizer", 1, Floats({1, 2}, {0, 0}), 1, {})[0]), ElementsAre(0, 0));
-  EXPECT_THAT(Values(Run("Binarizer", 1, x, 1, {FloatAttribute("threshold", 1)})[0]), ElementsAre(1, 0));
   EXPECT_THAT(
-      Values(Run("Imputer", 1, Floats({1, 2}, {kNan, 1}), 1,
-                 {FloatsAttribute("imputed_value_floats", {7, 8}), FloatAttribute("replaced_value_float", kNan)})[0]),
-      ElementsAre(7, 1));
+      Values(RunNode("Scaler", 1, x, 1, {FloatsAttribute("offset", {1, 2}), FloatsAttribute("scale", {10})})[0]),
+      ElementsAre(20, -60));
+  EXPECT_THAT(Values(RunNode("Normalizer", 1, x, 1, {StringAttribute("norm", "L2")})[0]),
+              Pointwise(DoubleNear(1e-6), {0.6, -0.8}));
+  EXPECT_THAT(Values(RunNode("Normalizer", 1, x, 1, {StringAttribute("norm", "L1")})[0]),
+              Pointwise(DoubleNear(1e-6), {3.0 / 7, -4.0 / 7}));
+  EXPECT_THAT(Values(RunNode("Normalizer", 1, Floats({1, 2}, {0, 0}), 1, {})[0]), ElementsAre(0, 0));
+  EXPECT_THAT(Values(RunNode("Binarizer", 1, x, 1, {FloatAttribute("threshold", 1)})[0]), ElementsAre(1, 0));
+  EXPECT_THAT(Values(RunNode(
+                  "Imputer", 1, Floats({1, 2}, {kNan, 1}), 1,
+                  {FloatsAttribute("imputed_value_floats", {7, 8}), FloatAttribute("replaced_value_float", kNan)})[0]),
+              ElementsAre(7, 1));
 }
 
 TEST(Features, Encoders) {
@@ -189,8 +190,8 @@ TEST(Features, Encoders) {
   const std::vector<AttributeProto> table = {IntsAttribute("keys_int64s", {5, 2, 5}),
                                              FloatsAttribute("values_floats", {0.5, 0.25, 9}),
                                              FloatAttribute("default_float", -1)};
-  EXPECT_THAT(Values(Run("LabelEncoder", 2, x, 1, table)[0]), ElementsAre(0.25, 0.5, -1));
-  EXPECT_THAT(Values(Run("OneHotEncoder", 1, x, 1, {IntsAttribute("cats_int64s", {9, 2})})[0]),
+  EXPECT_THAT(Values(RunNode("LabelEncoder", 2, x, 1, table)[0]), ElementsAre(0.25, 0.5, -1));
+  EXPECT_THAT(Values(RunNode("OneHotEncoder", 1, x, 1, {IntsAttribute("cats_int64s", {9, 2})})[0]),
               ElementsAre(0, 1, 0, 0, 1, 0));
   EXPECT_EQ(ImportStatus(OneNode("LabelEncoder", 2, {1}, TensorProto::INT64, 1,
                                  {IntsAttribute("keys_int64s", {1}), StringsAttribute("values_strings", {"a"})})
@@ -201,7 +202,7 @@ TEST(Features, Encoders) {
 
 TEST(Features, ZipMapGivesTheScores) {
   const Tensor x = Floats({2, 2}, {0.25, 0.75, 1, 0});
-  EXPECT_THAT(Values(Run("ZipMap", 1, x, 1, {IntsAttribute("classlabels_int64s", {4, 2})})[0]),
+  EXPECT_THAT(Values(RunNode("ZipMap", 1, x, 1, {IntsAttribute("classlabels_int64s", {4, 2})})[0]),
               ElementsAre(0.25, 0.75, 1, 0));
 }
 

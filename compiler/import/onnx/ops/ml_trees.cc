@@ -61,6 +61,8 @@ class Heights {
     ASSIGN_OR_RETURN(const int64_t no, Of(n.no, depth + 1));
     return height = std::max(yes, no) + 1;
   }
+  // Whether every node has been reached from a root.
+  bool Complete() const { return std::count(heights_.begin(), heights_.end(), kUnknown) == 0; }
 
  private:
   static constexpr int64_t kUnknown = -1, kOpen = -2;
@@ -285,8 +287,14 @@ absl::StatusOr<Ensemble> ReadTrees(Node& n, const std::string& kind, int64_t tar
     }
     ensemble.nodes.push_back(std::move(node));
   }
+  std::map<int64_t, int> roots;
   for (size_t i = 0; i < count; ++i) {
+    roots[trees[i]] += has_parent[i] ? 0 : 1;
     if (!has_parent[i]) ensemble.roots.push_back(static_cast<int64_t>(i));
+  }
+  for (const auto& [tree, number] : roots) {
+    if (number == 0) return Wrong(absl::StrCat("tree ", tree, " has no root: its branches form a cycle"));
+    if (number > 1) return Wrong(absl::StrCat("tree ", tree, " has ", number, " roots: to some nodes no branch leads"));
   }
   const std::vector<int64_t> weight_trees = n.Ints(kind + "_treeids"), weight_nodes = n.Ints(kind + "_nodeids"),
                              weight_targets = n.Ints(kind + "_ids");
@@ -330,6 +338,7 @@ absl::StatusOr<Scores> Evaluate(Node& n, Ensemble& ensemble, const std::string& 
     ASSIGN_OR_RETURN(const int64_t height, heights.Of(root));
     levels = std::max(levels, height);
   }
+  if (!heights.Complete()) return Wrong("some nodes are reached from no root: their tree has a cycle");
   const int64_t leaves = MoveLeavesFirst(ensemble);
   Walk walk(b, ensemble, x);
   const Value reached = walk.Leaves(levels);
