@@ -15,7 +15,7 @@ struct ResizeTaps {
   std::vector<float> weights;    // [out][count]; NaN marks a coordinate outside (tf_crop_and_resize)
 };
 
-// Formulas: ONNX operator Resize, opset 19.
+// As reference::ResizeTaps gives them, made rectangular.
 ResizeTaps MakeResizeTaps(nn::ResizeOp op, size_t dimension);
 
 // A read-only table in the kernel's object.
