@@ -1,0 +1,100 @@
+#include "tests/conformance/bindable.h"
+
+#include <algorithm>
+#include <set>
+
+namespace aot::tests {
+namespace {
+
+using aot::onnx::AttributeProto;
+using aot::onnx::GraphProto;
+using aot::onnx::NodeProto;
+
+constexpr BindableOperand kOperands[] = {
+    {"AffineGrid", 1, "the grid's size"},
+    {"BlackmanWindow", 0, "the window's length"},
+    {"CenterCropPad", 1, "the result's shape"},
+    {"Col2Im", 1, "the image's shape"},
+    {"Col2Im", 2, "the block's shape, and with it the number of channels"},
+    {"ConstantOfShape", 0, "the result's shape"},
+    {"DFT", 1, "the transform's length"},
+    {"DFT", 2, "the dimension that has that length"},
+    {"Expand", 1, "the result's shape"},
+    {"HammingWindow", 0, "the window's length"},
+    {"HannWindow", 0, "the window's length"},
+    {"MaxUnpool", 2, "the result's shape"},
+    {"MelWeightMatrix", 0, "the number of bands"},
+    {"MelWeightMatrix", 1, "the transform's length"},
+    {"NonMaxSuppression", 2, "the most boxes of a class, and with them the bound of the result"},
+    {"OneHot", 1, "the depth"},
+    {"Pad", 1, "the result's shape"},
+    {"Pad", 3, "the dimensions that the pads are for"},
+    {"Range", 0, "the number of elements"},
+    {"Range", 1, "the number of elements"},
+    {"Range", 2, "the number of elements"},
+    {"ReduceL1", 1, "the dimensions that go"},
+    {"ReduceL2", 1, "the dimensions that go"},
+    {"ReduceLogSum", 1, "the dimensions that go"},
+    {"ReduceLogSumExp", 1, "the dimensions that go"},
+    {"ReduceMax", 1, "the dimensions that go"},
+    {"ReduceMean", 1, "the dimensions that go"},
+    {"ReduceMin", 1, "the dimensions that go"},
+    {"ReduceProd", 1, "the dimensions that go"},
+    {"ReduceSum", 1, "the dimensions that go"},
+    {"ReduceSumSquare", 1, "the dimensions that go"},
+    {"Reshape", 1, "the result's shape"},
+    {"Resize", 1, "the region, and with scales the result's shape"},
+    {"Resize", 2, "the result's shape"},
+    {"Resize", 3, "the result's shape"},
+    {"STFT", 1, "the number of frames"},
+    {"STFT", 3, "the frames' length"},
+    {"Slice", 1, "the result's shape"},
+    {"Slice", 2, "the result's shape"},
+    {"Slice", 3, "the dimensions that are cut"},
+    {"Slice", 4, "the result's shape"},
+    {"Split", 1, "the parts' sizes"},
+    {"SplitToSequence", 1, "the parts' sizes"},
+    {"Squeeze", 1, "the dimensions that go"},
+    {"Tile", 1, "the result's shape"},
+    {"TopK", 1, "the number of elements"},
+    {"Unsqueeze", 1, "the dimensions that come"},
+    {"Upsample", 1, "the result's shape"},
+};
+
+bool IsBindable(const NodeProto& node, int operand) {
+  if (!node.domain().empty() && node.domain() != "ai.onnx") return false;
+  return std::any_of(std::begin(kOperands), std::end(kOperands), [&](const BindableOperand& entry) {
+    return entry.op == node.op_type() && entry.operand == operand;
+  });
+}
+
+// What subgraphs read by name, at any depth. Recursion is bounded by the depth that Protobuf's parser accepts.
+void CollectReads(const GraphProto& graph, std::set<std::string>* reads) {
+  for (const NodeProto& node : graph.node()) {
+    reads->insert(node.input().begin(), node.input().end());
+    for (const AttributeProto& attribute : node.attribute()) CollectReads(attribute.g(), reads);
+  }
+  for (const auto& output : graph.output()) reads->insert(output.name());
+}
+
+}  // namespace
+
+absl::Span<const BindableOperand> BindableOperands() { return kOperands; }
+
+std::vector<int> FindBindableInputs(const GraphProto& graph) {
+  std::set<std::string> bound, data;
+  for (const NodeProto& node : graph.node()) {
+    for (int i = 0; i < node.input_size(); ++i) (IsBindable(node, i) ? bound : data).insert(node.input(i));
+    for (const AttributeProto& attribute : node.attribute()) CollectReads(attribute.g(), &data);
+  }
+  for (const auto& output : graph.output()) data.insert(output.name());
+  for (const auto& initializer : graph.initializer()) data.insert(initializer.name());
+  std::vector<int> positions;
+  for (int i = 0; i < graph.input_size(); ++i) {
+    const std::string& name = graph.input(i).name();
+    if (bound.count(name) != 0 && data.count(name) == 0) positions.push_back(i);
+  }
+  return positions;
+}
+
+}  // namespace aot::tests
