@@ -104,7 +104,8 @@ void AddGet(CLI::App& group, Context& context) {
 }  // namespace
 
 void AddArtifacts(CLI::App& app, Context& context) {
-  CLI::App* group = AddGroup(app, "artifacts", "Lists, downloads and deletes compiled artifacts");
+  CLI::App* group =
+      AddGroup(app, context, "artifacts", "Lists (alone), downloads and deletes compiled artifacts", &List);
   auto list = std::make_shared<ListArgs>();
   CLI::App* command = AddCommand(*group, context, "list", "Lists artifacts, newest first", list, &List);
   command->add_option("--model", list->model, "Only those of the model with this hash");

@@ -74,7 +74,7 @@ absl::Status Collect(const CollectArgs& args, Context& context) {
 }  // namespace
 
 void AddCache(CLI::App& app, Context& context) {
-  CLI::App* group = AddGroup(app, "cache", "Shows and cleans up the server's cache");
+  CLI::App* group = AddGroup(app, context, "cache", "Shows (alone) and cleans up the server's cache", &Statistics);
   AddCommand(*group, context, "statistics", "Hits, misses, workers, sizes", std::make_shared<StatisticsArgs>(),
              &Statistics);
   auto args = std::make_shared<CollectArgs>();

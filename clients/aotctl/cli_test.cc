@@ -186,6 +186,33 @@ TEST_F(CliTest, FromModelToAnswer) {
   EXPECT_GT(bench.json()["median_seconds"], 0);
 }
 
+TEST_F(CliTest, ExternalDataIsCompiledIn) {
+  ASSERT_EQ(
+      Aotctl(absl::StrCat("compile --local --dim N=1 --model ", WriteModel(), " -o ", Path("inside.so"))).exit_code, 0);
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(*ReadFile(Path("model.onnx"))));
+  onnx::TensorProto* w = model.mutable_graph()->mutable_initializer(0);
+  std::string values(reinterpret_cast<const char*>(w->float_data().data()), 12);
+  w->clear_float_data();
+  w->set_data_location(onnx::TensorProto::EXTERNAL);
+  w->add_external_data()->set_key("location");
+  w->mutable_external_data(0)->set_value("w.bin");
+  ASSERT_TRUE(WriteFile(Path("external.onnx"), model.SerializeAsString()).ok());
+  std::string compile =
+      absl::StrCat("compile --local --dim N=1 --model ", Path("external.onnx"), " -o ", Path("outside.so"));
+  Outcome missing = Aotctl(compile);
+  EXPECT_EQ(missing.exit_code, 4);
+  EXPECT_THAT(missing.err, HasSubstr("w.bin"));
+  ASSERT_TRUE(WriteFile(Path("w.bin"), values).ok());
+  ASSERT_EQ(Aotctl(compile).exit_code, 0);
+  ASSERT_TRUE(WriteTensorFile(Path("x.npy"), {"", Row({1, 1, -3})}).ok());
+  for (absl::string_view artifact : {"inside.so", "outside.so"}) {
+    Outcome run = Aotctl(absl::StrCat("run --json ", Path(artifact), " -i ", Path("x.npy")));
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.json()["outputs"][0]["max"], 1.5);
+  }
+}
+
 TEST_F(CliTest, VerifyFindsWhatIsWrong) {
   std::string verify = absl::StrCat("verify --json --local --model ", WriteModel());
   EXPECT_EQ(Aotctl(absl::StrCat(verify, " --dim N=2")).exit_code, 0);  // no data sets: against the reference

@@ -40,4 +40,17 @@ inline CLI::App* AddGroup(CLI::App& parent, const std::string& name, const std::
   return command;
 }
 
+// Adds a subcommand that groups others and, named alone, does what the one of them does that shows things, with its
+// defaults.
+template <typename Args>
+CLI::App* AddGroup(CLI::App& parent, Context& context, const std::string& name, const std::string& description,
+                   absl::Status (*show)(const Args&, Context&)) {
+  CLI::App* command = parent.add_subcommand(name, description);
+  command->require_subcommand(0, 1);
+  command->callback([&context, command, show] {
+    if (command->get_subcommands().empty()) context.action = [show](Context& c) { return show(Args(), c); };
+  });
+  return command;
+}
+
 }  // namespace aot::clients

@@ -25,8 +25,9 @@ void AppendOptions(const CLI::App& command, std::string* out) {
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group().empty() || option == command.get_help_ptr()) continue;
     std::string name = absl::StrCat("`", option->get_name(option->get_positional(), true), "`");
+    // "INT:INT in [0 - 3]": the check says more than the type.
     if (std::string type = option->get_type_name(); !type.empty() && option->get_type_size() != 0) {
-      absl::StrAppend(&name, " ", Cell(type));
+      absl::StrAppend(&name, " ", Cell(type.substr(type.find(':') + 1)));
     }
     std::string description = Cell(option->get_description());
     if (option->get_required()) absl::StrAppend(&description, " (required)");

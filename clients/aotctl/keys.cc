@@ -84,7 +84,7 @@ absl::Status Root(const RootArgs& args, Context& context) {
 }  // namespace
 
 void AddKeys(CLI::App& app, Context& context) {
-  CLI::App* group = AddGroup(app, "keys", "Shows and rotates the keys that sign releases");
+  CLI::App* group = AddGroup(app, context, "keys", "Shows (alone) and rotates the keys that sign releases", &List);
   AddCommand(*group, context, "list", "Lists the roles with their public keys", std::make_shared<ListArgs>(), &List);
   auto rotate = std::make_shared<RotateArgs>();
   AddCommand(*group, context, "rotate", "Replaces a role's keys by a new one; devices follow by themselves", rotate,

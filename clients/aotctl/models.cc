@@ -82,7 +82,7 @@ absl::Status Delete(const DeleteArgs& args, Context& context) {
 }  // namespace
 
 void AddModels(CLI::App& app, Context& context) {
-  CLI::App* group = AddGroup(app, "models", "Lists and deletes the models that the server has");
+  CLI::App* group = AddGroup(app, context, "models", "Lists (alone) and deletes the models that the server has", &List);
   auto list = std::make_shared<ListArgs>();
   AddCommand(*group, context, "list", "Lists models, newest first", list, &List)
       ->add_option("--limit", list->limit, "At most so many")

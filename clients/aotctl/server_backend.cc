@@ -81,6 +81,10 @@ class Server : public Backend {
     if (!status.ok()) return status;
     const v1::Artifact& artifact = result.artifact();
     if (artifact.key().empty()) return absl::InternalError("the server ended the compile without a result");
+    if (artifact.target() != options.target) {
+      return absl::InternalError(absl::StrCat("the server answered with an artifact for ", artifact.target(), " where ",
+                                              options.target, " was asked for"));
+    }
     Compiled compiled;
     compiled.key = artifact.key();
     compiled.target = artifact.target();
