@@ -322,7 +322,7 @@ static Value FloatToInt(Emitter& e, Value value, mlir::Type to, int lanes) {
   return arith::SelectOp::create(builder, at, beyond, largest, converted);
 }
 
-Value EmitCast(Emitter& e, Value value, mlir::Type from, mlir::Type to, int lanes) {
+Value EmitCast(Emitter& e, Value value, mlir::Type from, mlir::Type to, int lanes, bool saturate) {
   auto& builder = e.builder();
   mlir::Location at = e.location();
   mlir::Type compute = e.ComputeType(to);
@@ -341,8 +341,7 @@ Value EmitCast(Emitter& e, Value value, mlir::Type from, mlir::Type to, int lane
     else if (have != compute && have.getIntOrFloatBitWidth() > compute.getIntOrFloatBitWidth() && to == compute)
       value = arith::TruncFOp::create(builder, at, wanted, value);
     if (to != compute) {
-      Value narrow = e.Narrow(value, to, lanes);
-      value = arith::ExtFOp::create(builder, at, wanted, narrow);
+      value = e.Widen(e.Narrow(value, to, lanes, saturate), to, lanes);
     }
     return value;
   }
@@ -351,8 +350,7 @@ Value EmitCast(Emitter& e, Value value, mlir::Type from, mlir::Type to, int lane
     Value converted = IsUnsigned(from) ? Value(arith::UIToFPOp::create(builder, at, wanted, value))
                                        : Value(arith::SIToFPOp::create(builder, at, wanted, value));
     if (to == compute) return converted;
-    Value narrow = e.Narrow(converted, to, lanes);
-    return arith::ExtFOp::create(builder, at, wanted, narrow);
+    return e.Widen(e.Narrow(converted, to, lanes, saturate), to, lanes);
   }
   unsigned a = have.getIntOrFloatBitWidth(), b = compute.getIntOrFloatBitWidth();
   if (a == b) return value;
@@ -364,7 +362,8 @@ Value EmitCast(Emitter& e, Value value, mlir::Type from, mlir::Type to, int lane
 Value EmitElementwise(Emitter& emitter, mlir::Operation* op, llvm::ArrayRef<Value> operands, int lanes) {
   mlir::Type element = nn::TensorTypeOf(op->getOperand(0)).getElementType();
   if (auto cast = llvm::dyn_cast<nn::CastOp>(op))
-    return EmitCast(emitter, operands[0], element, nn::TensorTypeOf(cast.getResult()).getElementType(), lanes);
+    return EmitCast(emitter, operands[0], element, nn::TensorTypeOf(cast.getResult()).getElementType(), lanes,
+                    cast.getSaturate());
   if (llvm::isa<nn::WhereOp>(op))
     return arith::SelectOp::create(emitter.builder(), emitter.location(), operands[0], operands[1], operands[2]);
   Scalar scalar{emitter, lanes, element, emitter.ComputeType(element)};

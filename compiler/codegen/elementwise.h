@@ -10,7 +10,7 @@ namespace aot::codegen {
 Value EmitElementwise(Emitter& emitter, mlir::Operation* op, llvm::ArrayRef<Value> operands, int lanes);
 
 // Conversion between element types, as nn.cast defines it.
-Value EmitCast(Emitter& emitter, Value value, mlir::Type from, mlir::Type to, int lanes);
+Value EmitCast(Emitter& emitter, Value value, mlir::Type from, mlir::Type to, int lanes, bool saturate = true);
 
 // The combining functions of reductions, in the compute type of `element`.
 Value EmitMax(Emitter& emitter, Value a, Value b, mlir::Type element);

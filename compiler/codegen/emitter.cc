@@ -1,5 +1,6 @@
 #include "compiler/codegen/emitter.h"
 
+#include "compiler/codegen/narrow_float.h"
 #include "compiler/ir/NnDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -227,6 +228,7 @@ mlir::Type Emitter::StorageType(mlir::Type element) const {
     unsigned width = std::max(8u, integer.getWidth());
     return mlir::IntegerType::get(element.getContext(), width);
   }
+  if (IsNarrowFloat(element)) return mlir::IntegerType::get(element.getContext(), 8);
   return element;
 }
 
@@ -243,8 +245,9 @@ mlir::Type Emitter::VectorOf(mlir::Type scalar, int lanes) const {
 
 int Emitter::Lanes(mlir::Type element) const {
   mlir::Type compute = ComputeType(element);
-  // Booleans are computed beside values of some other type: as wide as 32-bit elements.
-  int bits = compute.isInteger(1) ? 32 : static_cast<int>(compute.getIntOrFloatBitWidth());
+  // What is narrower than a byte is computed beside values of some other type: as wide as 32-bit elements.
+  int bits = static_cast<int>(compute.getIntOrFloatBitWidth());
+  if (bits < 8) bits = 32;
   return std::max(1, target_.vector_bits / bits);
 }
 
@@ -269,7 +272,7 @@ Value Emitter::Load(const Buffer& buffer, Value index, int64_t lane_step, int la
     loaded = arith::CmpIOp::create(builder_, location_, arith::CmpIPredicate::ne, loaded, zero);
   } else if (loaded.getType() != wanted) {
     if (llvm::isa<mlir::FloatType>(compute))
-      loaded = arith::ExtFOp::create(builder_, location_, wanted, loaded);
+      loaded = Widen(loaded, buffer.element, splat ? 1 : lanes);
     else
       loaded = arith::TruncIOp::create(builder_, location_, wanted, loaded);
   }
@@ -280,7 +283,8 @@ void Emitter::Store(Value value, const Buffer& buffer, Value index, int64_t lane
   mlir::Type storage = VectorOf(StorageType(buffer.element), lanes);
   if (value.getType() != storage) {
     if (llvm::isa<mlir::FloatType>(buffer.element)) {
-      value = Narrow(value, buffer.element, lanes);
+      // Rounded already where it was made: an infinity stays one.
+      value = Narrow(value, buffer.element, lanes, /*saturate=*/false);
     } else if (buffer.element.isInteger(1) || llvm::cast<mlir::IntegerType>(buffer.element).isUnsigned()) {
       value = arith::ExtUIOp::create(builder_, location_, storage, value);
     } else {
@@ -298,7 +302,17 @@ void Emitter::Store(Value value, const Buffer& buffer, Value index, int64_t lane
   }
 }
 
-Value Emitter::Narrow(Value value, mlir::Type to, int lanes) {
+Value Emitter::Widen(Value value, mlir::Type from, int lanes) {
+  if (IsNarrowFloat(from)) return DecodeNarrowFloat(*this, value, from, lanes);
+  return arith::ExtFOp::create(builder_, location_, VectorOf(builder_.getF32Type(), lanes), value);
+}
+
+Value Emitter::Narrow(Value value, mlir::Type to, int lanes, bool saturate) {
+  if (IsNarrowFloat(to)) {
+    mlir::Type f32 = VectorOf(builder_.getF32Type(), lanes);
+    if (value.getType() != f32) value = arith::TruncFOp::create(builder_, location_, f32, value);
+    return EncodeNarrowFloat(*this, value, to, saturate, lanes);
+  }
   if (!to.isBF16()) return arith::TruncFOp::create(builder_, location_, VectorOf(to, lanes), value);
   // Round to nearest even on the bit pattern; LLVM would call __truncsfbf2. A NaN keeps its sign and becomes quiet.
   mlir::Type f32 = builder_.getF32Type(), i32 = builder_.getI32Type(), i16 = builder_.getI16Type();

@@ -81,14 +81,17 @@ class Emitter {
   //===-- Memory ----------------------------------------------------------------===//
   // The type in which elements are computed: floats below 32 bits as f32, integers signless.
   mlir::Type ComputeType(mlir::Type element) const;
-  // How an element lies in memory: booleans take a byte.
+  // How an element lies in memory: what is narrower than a byte takes one, and 8-bit floats are their bit patterns.
   mlir::Type StorageType(mlir::Type element) const;
   mlir::Type VectorOf(mlir::Type scalar, int lanes) const;  // the scalar itself for one lane
   // Elements at index + lane * lane_step, widened to the compute type.
   Value Load(const Buffer& buffer, Value index, int64_t lane_step, int lanes);
   void Store(Value value, const Buffer& buffer, Value index, int64_t lane_step, int lanes);
-  // A float rounded to a narrower type, without calls into a support library.
-  Value Narrow(Value value, mlir::Type to, int lanes);
+  // A float rounded to a type below 32 bits as it is stored, without calls into a support library. `saturate` rules
+  // what is beyond the 8-bit floats.
+  Value Narrow(Value value, mlir::Type to, int lanes, bool saturate = true);
+  // A stored float below 32 bits as f32.
+  Value Widen(Value value, mlir::Type from, int lanes);
   Value Splat(Value scalar, int lanes);
   Value FloatConstant(mlir::Type scalar, double value, int lanes);
   Value IntConstant(mlir::Type scalar, int64_t value, int lanes);

@@ -37,7 +37,7 @@ Value Evaluator::RoundTo(mlir::Type element, Value value) {
   if (!llvm::isa<mlir::FloatType>(element) || e_.ComputeType(element) == element) return value;
   auto vector = llvm::dyn_cast<mlir::VectorType>(value.getType());
   int lanes = vector ? static_cast<int>(vector.getNumElements()) : 1;
-  return arith::ExtFOp::create(e_.builder(), e_.location(), value.getType(), e_.Narrow(value, element, lanes));
+  return e_.Widen(e_.Narrow(value, element, lanes), element, lanes);
 }
 
 bool Evaluator::IsMap(mlir::Operation* op) {
@@ -366,7 +366,7 @@ Value Evaluator::Quantize(nn::QuantizeOp op, const Indices& index, int lanes) {
   Value scale = EmitCast(e_, Evaluate(op.getScale(), BroadcastIndex(op.getScale(), index), lanes),
                          ElementOf(op.getScale()), f32, lanes);
   Value scaled = arith::DivFOp::create(builder, at, input, scale);
-  Value rounded = mlir::math::RoundEvenOp::create(builder, at, scaled);
+  Value rounded = llvm::isa<mlir::FloatType>(to) ? scaled : Value(mlir::math::RoundEvenOp::create(builder, at, scaled));
   if (op.getZeroPoint()) {
     Value zero = Evaluate(op.getZeroPoint(), BroadcastIndex(op.getZeroPoint(), index), lanes);
     rounded = EmitAdd(e_, rounded, EmitCast(e_, zero, to, f32, lanes));
@@ -376,14 +376,19 @@ Value Evaluator::Quantize(nn::QuantizeOp op, const Indices& index, int lanes) {
 
 Value Evaluator::Dequantize(nn::DequantizeOp op, const Indices& index, int lanes) {
   auto& builder = e_.builder();
-  mlir::Type f32 = builder.getF32Type(), i32 = builder.getI32Type(), from = ElementOf(op.getInput());
-  Value input = EmitCast(e_, Evaluate(op.getInput(), BroadcastIndex(op.getInput(), index), lanes), from, i32, lanes);
+  mlir::Type f32 = builder.getF32Type(), from = ElementOf(op.getInput());
+  // Differences of integers are taken as integers, which is exact.
+  bool real = llvm::isa<mlir::FloatType>(from);
+  mlir::Type wide = real ? f32 : mlir::Type(builder.getI32Type());
+  Value input = EmitCast(e_, Evaluate(op.getInput(), BroadcastIndex(op.getInput(), index), lanes), from, wide, lanes);
   if (op.getZeroPoint()) {
     Value zero = Evaluate(op.getZeroPoint(), BroadcastIndex(op.getZeroPoint(), index), lanes);
-    input = arith::SubIOp::create(builder, e_.location(), input, EmitCast(e_, zero, from, i32, lanes));
+    zero = EmitCast(e_, zero, from, wide, lanes);
+    input = real ? Value(arith::SubFOp::create(builder, e_.location(), input, zero))
+                 : Value(arith::SubIOp::create(builder, e_.location(), input, zero));
   }
   Value scale = Evaluate(op.getScale(), BroadcastIndex(op.getScale(), index), lanes);
-  return EmitMul(e_, EmitCast(e_, input, i32, f32, lanes), EmitCast(e_, scale, ElementOf(op.getScale()), f32, lanes));
+  return EmitMul(e_, EmitCast(e_, input, wide, f32, lanes), EmitCast(e_, scale, ElementOf(op.getScale()), f32, lanes));
 }
 
 }  // namespace aot::codegen

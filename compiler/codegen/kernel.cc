@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/codegen/kernel_context.h"
+#include "compiler/codegen/narrow_float.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -67,9 +68,8 @@ absl::Status CheckTypes(nn::GroupOp group) {
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
     if (!tensor) return;
     mlir::Type element = tensor.getElementType();
-    bool known = element.isF16() || element.isBF16() || element.isF32() || element.isF64();
-    if (auto integer = llvm::dyn_cast<mlir::IntegerType>(element))
-      known = integer.getWidth() == 1 || (integer.getWidth() >= 8 && integer.getWidth() <= 64);
+    bool known = element.isF16() || element.isBF16() || element.isF32() || element.isF64() || IsNarrowFloat(element);
+    if (auto integer = llvm::dyn_cast<mlir::IntegerType>(element)) known = integer.getWidth() <= 64;
     if (known) return;
     std::string name;
     llvm::raw_string_ostream(name) << element;
@@ -108,6 +108,8 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> BuildKernel(nn::GroupOp group,
     mlir::Type element = tensor.getElementType(), storage = element;
     if (auto integer = llvm::dyn_cast<mlir::IntegerType>(element))
       storage = mlir::IntegerType::get(mlir_context, std::max(8u, integer.getWidth()));
+    else if (IsNarrowFloat(element))
+      storage = mlir::IntegerType::get(mlir_context, 8);
     arguments.push_back(mlir::MemRefType::get({tensor.getNumElements()}, storage));
     elements.push_back(element);
   };

@@ -79,6 +79,20 @@ std::vector<Case> Cases() {
       add("cast", Function(absl::StrCat("%x: tensor<35x", from, ">"),
                            absl::StrCat("%r = nn.cast %x : tensor<35x", from, "> -> tensor<35x", type, ">"),
                            absl::StrCat("tensor<35x", type, ">")));
+  // Types narrower than a byte, and 8-bit floats: stored, and read back in the same kernel. e^(e^x) leaves their range.
+  for (const char* type :
+       {"i2", "ui2", "i4", "ui4", "f4E2M1FN", "f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU"}) {
+    const std::string from = "tensor<35xf32>", to = absl::StrCat("tensor<35x", type, ">");
+    const std::string cast = absl::StrCat("%e = nn.exp %x : ", from, ";%f = nn.exp %e : ", from, ";");
+    add("cast_to_narrow", Function("%x: " + from, cast + "%r = nn.cast %f : " + from + " -> " + to, to));
+    add("cast_from_narrow",
+        Function("%x: " + from,
+                 absl::StrCat("%n = nn.cast %x : ", from, " -> ", to, ";%r = nn.cast %n : ", to, " -> ", from), from));
+    add("cast_overflow", Function("%x: " + from,
+                                  absl::StrCat(cast, "%n = nn.cast %f {saturate = false} : ", from, " -> ", to,
+                                               ";%r = nn.cast %n : ", to, " -> ", from),
+                                  from));
+  }
   add("where", Function("%c: tensor<5x7xi1>, %a: tensor<7xf32>, %b: tensor<5x1xf32>",
                         "%r = nn.where %c, %a, %b : tensor<5x7xi1>, tensor<7xf32>, tensor<5x1xf32> -> tensor<5x7xf32>",
                         "tensor<5x7xf32>"));
