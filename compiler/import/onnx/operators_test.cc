@@ -108,6 +108,8 @@ TEST(Activation, DropoutIsTheIdentity) {
 TEST(Comparison, CastByNameAndNumber) {
   Check({1, "Cast", {2}, {1.7f, -1.7f}, {StringAttribute("to", "INT32")}, {}, {2}, {1, -1}});
   Check({13, "Cast", {2}, {1.7f, 0}, {IntAttribute("to", TensorProto::BOOL)}, {}, {2}, {1, 0}});
+  Check({21, "Cast", {3}, {9, -9, 3.9f}, {IntAttribute("to", TensorProto::INT4)}, {}, {3}, {-7, 7, 3}});
+  Check({21, "Cast", {2}, {17, -1}, {IntAttribute("to", TensorProto::UINT4)}, {}, {2}, {1, 15}});
 }
 
 TEST(Softmax, FlattensBeforeOpset13) {

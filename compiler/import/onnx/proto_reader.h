@@ -25,7 +25,7 @@ constexpr int64_t kMostNodes = 2'000'000;
 // Graphs within attributes of nodes of graphs ...; deeper models are refused by the parser.
 constexpr int kDeepestGraph = 64;
 // The newest version of ONNX's own operators that the importer was checked against.
-constexpr int64_t kNewestOpset = 25;
+constexpr int64_t kNewestOpset = 27;
 
 // INVALID_ARGUMENT "not an ONNX model: ..." with the number of bytes. The message tree owns every tensor's bytes.
 absl::StatusOr<std::shared_ptr<const ModelProto>> ParseModel(const std::string& bytes);

@@ -6,11 +6,11 @@ namespace aot::import::onnx {
 
 absl::Span<const Family> Families() {
   static const auto* const families = new std::vector<Family>{
-      ArithmeticFamily(), ActivationFamily(),    ComparisonFamily(),  ConvolutionFamily(), PoolingFamily(),
-      MatMulFamily(),     NormalisationFamily(), SoftmaxFamily(),     ReductionFamily(),   ShapeFamily(),
-      MovementFamily(),   IndexingFamily(),      GenerationFamily(),  ResizeFamily(),      QuantisationFamily(),
-      AttentionFamily(),  RecurrentFamily(),     ControlFlowFamily(), MlTreesFamily(),     MlLinearFamily(),
-      MlFeaturesFamily()};
+      ArithmeticFamily(), ActivationFamily(),      ComparisonFamily(),  ConvolutionFamily(), PoolingFamily(),
+      MatMulFamily(),     NormalisationFamily(),   SoftmaxFamily(),     ReductionFamily(),   ShapeFamily(),
+      MovementFamily(),   IndexingFamily(),        GenerationFamily(),  ResizeFamily(),      QuantisationFamily(),
+      AttentionFamily(),  RecurrentFamily(),       ControlFlowFamily(), MlTreesFamily(),     MlLinearFamily(),
+      MlFeaturesFamily(), LinearAttentionFamily(), LossFamily(),        SignalFamily(),      GridFamily()};
   return *families;
 }
 

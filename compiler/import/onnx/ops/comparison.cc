@@ -53,6 +53,15 @@ absl::StatusOr<ElementType> TypeFromName(const std::string& name) {
   return Unsupported(absl::StrCat("conversion to ", Quoted(name)), "numeric and boolean types");
 }
 
+// A float beyond a 4- or 2-bit integer keeps its low bits, as in ONNX's data, where wider integers saturate.
+Value ConvertTo(Node& n, ElementType to) {
+  const bool narrow =
+      to == ElementType::kInt4 || to == ElementType::kUint4 || to == ElementType::kInt2 || to == ElementType::kUint2;
+  const bool through_integer = narrow && reference::IsFloat(n.In(0).element());
+  const Value x = through_integer ? n.b.Cast(n.In(0), ElementType::kInt32) : n.In(0);
+  return n.b.Cast(x, to, n.Flag("saturate", true));
+}
+
 absl::StatusOr<Results> ImportCast(Node& n) {
   if (!n.HasAttribute("to")) return absl::InvalidArgumentError("the attribute 'to' is missing");
   ElementType to = ElementType::kUndefined;
@@ -64,12 +73,10 @@ absl::StatusOr<Results> ImportCast(Node& n) {
   if (to == ElementType::kFloat8E8M0 && n.String("round_mode", "up") != "up") {
     return Unsupported("a round_mode other than up", "up");
   }
-  return Results{n.b.Cast(n.In(0), to, n.Flag("saturate", true))};
+  return Results{ConvertTo(n, to)};
 }
 
-absl::StatusOr<Results> ImportCastLike(Node& n) {
-  return Results{n.b.Cast(n.In(0), n.In(1).element(), n.Flag("saturate", true))};
-}
+absl::StatusOr<Results> ImportCastLike(Node& n) { return Results{ConvertTo(n, n.In(1).element())}; }
 
 }  // namespace
 

@@ -114,15 +114,20 @@ int64_t ClampDiagonal(int64_t k, int64_t rows, int64_t columns) {
 absl::StatusOr<Results> ImportTrilu(Node& n) {
   const Value& x = n.In(0);
   RETURN_IF_ERROR(n.RequireRank(0, 2));
-  int64_t k = 0;
-  if (n.Has(1)) {
-    ASSIGN_OR_RETURN(k, n.ConstantInt(1, "the diagonal"));
-  }
   const int64_t rows = x.dim(x.rank() - 2), columns = x.dim(x.rank() - 1);
   RETURN_IF_ERROR(CheckMatrix(rows, columns));
   // Upper: column >= row + k. Lower: column <= row + k.
-  const Value shifted = Columns(n.b, columns, -ClampDiagonal(k, rows, columns));
-  const Value keep = n.b.Compare(n.Flag("upper", true) ? "greater_equal" : "less_equal", shifted, Rows(n.b, rows));
+  Value edge = Rows(n.b, rows);
+  if (n.Has(1)) {
+    if (Elements(n.In(1).shape()) != 1 || n.In(1).element() != ElementType::kInt64) {
+      return absl::InvalidArgumentError("the diagonal must be one int64");
+    }
+    const Value low = n.b.Int64s({-rows - 1}), high = n.b.Int64s({columns + 1});
+    const Value k = n.b.Binary("min", n.b.Binary("max", n.b.Reshape(n.In(1), {1}), low), high);
+    edge = n.b.Add(edge, k);
+  }
+  const Value keep =
+      n.b.Compare(n.Flag("upper", true) ? "greater_equal" : "less_equal", Columns(n.b, columns, 0), edge);
   return Results{n.b.Where(keep, x, n.b.Scalar(x.element(), 0))};
 }
 
@@ -171,7 +176,7 @@ Family GenerationFamily() {
       {"ConstantOfShape", {9, 20, 21, 23, 24, 25}, 1, 1, ImportConstantOfShape},
       {"EyeLike", {9, 22}, 1, 1, ImportEyeLike},
       {"NonZero", {9, 13}, 1, 1, ImportNonZero},
-      {"Range", {11}, 3, 3, ImportRange},
+      {"Range", {11, 27}, 3, 3, ImportRange},
       {"Trilu", {14}, 1, 2, ImportTrilu},
   };
   return {"generation", operators};

@@ -1,5 +1,6 @@
 // Gathering and scattering by indices.
 #include <algorithm>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/registry.h"
@@ -10,6 +11,12 @@ namespace {
 
 using reference::ElementType;
 using reference::Shape;
+
+std::vector<int64_t> Iota(int64_t count) {
+  std::vector<int64_t> values(static_cast<size_t>(count));
+  std::iota(values.begin(), values.end(), 0);
+  return values;
+}
 
 absl::Status RequireIndices(Node& n, size_t input) {
   const ElementType element = n.In(input).element();
@@ -169,30 +176,64 @@ absl::StatusOr<Results> ImportCompress(Node& n) {
   return Results{n.b.Emit("gather", {{"axis", axis}}, {x, n.b.Int64s(positions)}, {x.element(), std::move(shape)})};
 }
 
-// Reverses the first elements along the time axis, as many as the batch's known length.
+// Reverses the first elements along the time axis, as many as the batch's length says.
 absl::StatusOr<Results> ImportReverseSequence(Node& n) {
+  Builder& b = n.b;
   const Value& x = n.In(0);
   RETURN_IF_ERROR(n.RequireRank(0, 2));
-  ASSIGN_OR_RETURN(const std::vector<int64_t> lengths, n.ConstantInts(1, "the sequence lengths"));
+  RETURN_IF_ERROR(RequireIndices(n, 1));
   const int64_t time = n.Int("time_axis", 0), batch = n.Int("batch_axis", 1);
   if (time + batch != 1 || time * batch != 0)
     return absl::InvalidArgumentError("time_axis and batch_axis must be 0 and 1");
   const int64_t times = x.dim(time), batches = x.dim(batch);
-  if (static_cast<int64_t>(lengths.size()) != batches)
-    return absl::InvalidArgumentError("one length for each batch is needed");
-  // Index tuples (dimension 0, dimension 1) of every position.
-  std::vector<int64_t> tuples;
-  for (int64_t i = 0; i < x.dim(0); ++i) {
-    for (int64_t j = 0; j < x.dim(1); ++j) {
-      const int64_t t = time == 0 ? i : j, length = lengths[static_cast<size_t>(time == 0 ? j : i)];
-      if (length < 0 || length > times) return absl::InvalidArgumentError(absl::StrCat("a length of ", length));
-      const int64_t from = t < length ? length - 1 - t : t;
-      tuples.push_back(time == 0 ? from : i);
-      tuples.push_back(time == 0 ? j : from);
-    }
+  if (n.In(1).shape() != Shape{batches}) return absl::InvalidArgumentError("one length for each batch is needed");
+  // Index tuples (dimension 0, dimension 1) of every position; what lies behind a sequence stays.
+  const Shape plane = {x.dim(0), x.dim(1), 1};
+  const Shape along_time = time == 0 ? Shape{times, 1, 1} : Shape{1, times, 1};
+  const Shape along_batch = time == 0 ? Shape{1, batches, 1} : Shape{batches, 1, 1};
+  const Value t = b.Reshape(b.Int64s(Iota(times)), along_time);
+  const Value length = b.Reshape(b.Cast(n.In(1), ElementType::kInt64), along_batch);
+  const Value reversed = b.Sub(b.Sub(length, b.Scalar(ElementType::kInt64, 1)), t);
+  const Value from = b.Broadcast(b.Where(b.Compare("less", t, length), reversed, t), plane);
+  const Value same = b.Broadcast(b.Reshape(b.Int64s(Iota(batches)), along_batch), plane);
+  const Value indices = time == 0 ? b.Concat({from, same}, 2) : b.Concat({same, from}, 2);
+  return Results{b.Emit("gather_nd", {{"batch_dims", int64_t{0}}}, {x, indices}, x.type())};
+}
+
+// Writes new keys or values of each batch into a cache, from a position on; a circular cache goes on at its start.
+absl::StatusOr<Results> ImportTensorScatter(Node& n) {
+  Builder& b = n.b;
+  const Value &cache = n.In(0), &update = n.In(1);
+  RETURN_IF_ERROR(n.RequireSameElement(0, 1));
+  RETURN_IF_ERROR(n.RequireRank(0, 2));
+  ASSIGN_OR_RETURN(const int64_t axis, n.Axis(n.Int("axis", -2), cache.rank()));
+  const std::string mode = n.String("mode", "linear");
+  if (mode != "linear" && mode != "circular") {
+    return absl::InvalidArgumentError(absl::StrCat("mode is ", Quoted(mode), "; it must be linear or circular"));
   }
-  const Value indices = n.b.Reshape(n.b.Int64s(tuples), {x.dim(0), x.dim(1), 2});
-  return Results{n.b.Emit("gather_nd", {{"batch_dims", int64_t{0}}}, {x, indices}, x.type())};
+  Shape expected = cache.shape();
+  if (update.rank() == cache.rank()) expected[static_cast<size_t>(axis)] = update.dim(axis);
+  if (axis == 0 || update.shape() != expected || update.dim(axis) > cache.dim(axis)) {
+    return absl::InvalidArgumentError(absl::StrCat("an update of ", reference::ToString(update.shape()),
+                                                   " doesn't fit a cache of ", reference::ToString(cache.shape())));
+  }
+  Shape along_axis(cache.shape().size(), 1), along_batch(cache.shape().size(), 1);
+  along_axis[static_cast<size_t>(axis)] = update.dim(axis);
+  along_batch[0] = cache.dim(0);
+  Value positions = b.Reshape(b.Int64s(Iota(update.dim(axis))), along_axis);
+  if (n.Has(2)) {
+    RETURN_IF_ERROR(RequireIndices(n, 2));
+    if (n.In(2).shape() != Shape{cache.dim(0)}) {
+      return absl::InvalidArgumentError("there must be one position for each batch");
+    }
+    positions = b.Add(positions, b.Reshape(b.Cast(n.In(2), ElementType::kInt64), along_batch));
+  }
+  if (mode == "circular") {
+    const Value size = b.Scalar(ElementType::kInt64, static_cast<double>(cache.dim(axis)));
+    positions = b.Binary("mod", positions, size, {{"fmod", false}});
+  }
+  return Results{b.Emit("scatter_elements", {{"axis", axis}, {"reduction", std::string("none")}},
+                        {cache, b.Broadcast(positions, update.shape()), update}, cache.type())};
 }
 
 }  // namespace
@@ -208,6 +249,7 @@ Family IndexingFamily() {
       {"Scatter", {9, 11}, 3, 3, ImportScatterElements},
       {"ScatterElements", {11, 13, 16, 18}, 3, 3, ImportScatterElements},
       {"ScatterND", {11, 13, 16, 18}, 3, 3, ImportScatterNd},
+      {"TensorScatter", {24}, 2, 3, ImportTensorScatter},
       {"TopK", {1, 10, 11, 24}, 1, 2, ImportTopK},
   };
   return {"indexing", operators};

@@ -1,4 +1,6 @@
 // Reductions over axes, positions of extremes, running sums.
+#include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "absl/strings/match.h"
@@ -87,12 +89,56 @@ absl::StatusOr<Results> ImportArg(Node& n) {
   return Results{DropAxes(n.b, position, {axis}, n.Flag("keepdims", true))};
 }
 
-absl::StatusOr<Results> ImportCumSum(Node& n) {
-  ASSIGN_OR_RETURN(int64_t axis, n.ConstantInt(1, "the axis"));
-  ASSIGN_OR_RETURN(axis, n.Axis(axis, n.In(0).rank()));
-  return Results{
-      n.b.Unary("cumsum", n.In(0),
-                {{"axis", axis}, {"exclusive", n.Flag("exclusive", false)}, {"reverse", n.Flag("reverse", false)}})};
+Value RunningSum(Node& n, int64_t axis) {
+  return n.b.Unary("cumsum", n.In(0),
+                   {{"axis", axis}, {"exclusive", n.Flag("exclusive", false)}, {"reverse", n.Flag("reverse", false)}});
+}
+
+// The values of x from `shift` elements before along the axis (behind, if negative), and ones where there are none.
+Value Shifted(Builder& b, const Value& x, int64_t axis, int64_t shift) {
+  Shape kept = x.shape(), gap = x.shape();
+  const int64_t count = std::min(std::abs(shift), x.dim(axis));
+  kept[static_cast<size_t>(axis)] -= count;
+  gap[static_cast<size_t>(axis)] = count;
+  std::vector<int64_t> starts(x.shape().size(), 0);
+  if (shift < 0) starts[static_cast<size_t>(axis)] = count;
+  const Value rest = b.Slice(x, std::move(starts), std::vector<int64_t>(x.shape().size(), 1), std::move(kept));
+  const Value ones = b.Broadcast(b.Scalar(x.element(), 1), std::move(gap));
+  return b.Concat(shift < 0 ? std::vector<Value>{rest, ones} : std::vector<Value>{ones, rest}, axis);
+}
+
+// Products of 1, 2, 4, ... neighbours: as many steps as the dimension's size has bits.
+Value RunningProduct(Node& n, int64_t axis) {
+  const int64_t direction = n.Flag("reverse", false) ? -1 : 1;
+  Value x = n.In(0);
+  if (n.Flag("exclusive", false)) x = Shifted(n.b, x, axis, direction);
+  for (int64_t span = 1; span < x.dim(axis); span *= 2) x = n.b.Mul(x, Shifted(n.b, x, axis, direction * span));
+  return x;
+}
+
+absl::StatusOr<Results> ImportRunning(Node& n) {
+  const int64_t rank = n.In(0).rank();
+  auto along = [&](int64_t axis) { return n.op() == "CumSum" ? RunningSum(n, axis) : RunningProduct(n, axis); };
+  if (Elements(n.In(1).shape()) != 1 || reference::IsFloat(n.In(1).element())) {
+    return absl::InvalidArgumentError("the axis must be one integer");
+  }
+  if (rank == 0) return absl::InvalidArgumentError("a scalar has no axis");
+  if (n.In(1).constant()) {
+    ASSIGN_OR_RETURN(int64_t axis, n.ConstantInt(1, "the axis"));
+    ASSIGN_OR_RETURN(axis, n.Axis(axis, rank));
+    return Results{along(axis)};
+  }
+  // An axis that comes at run time chooses between the results for all of them; one out of range means the last.
+  const Value axis = n.b.Cast(n.b.Reshape(n.In(1), {}), ElementType::kInt64);
+  auto is = [&](int64_t i) {
+    return n.b.Compare("equal", axis, n.b.Scalar(ElementType::kInt64, static_cast<double>(i)));
+  };
+  Value result = along(rank - 1);
+  for (int64_t i = 0; i < rank - 1; ++i) {
+    const Value other = along(i);
+    result = n.b.Where(is(i), other, n.b.Where(is(i - rank), other, result));
+  }
+  return Results{result};
 }
 
 }  // namespace
@@ -101,7 +147,8 @@ Family ReductionFamily() {
   static const std::vector<Operator> operators = {
       {"ArgMax", {1, 11, 12, 13}, 1, 1, ImportArg},
       {"ArgMin", {1, 11, 12, 13}, 1, 1, ImportArg},
-      {"CumSum", {11, 14}, 2, 2, ImportCumSum},
+      {"CumProd", {26}, 2, 2, ImportRunning},
+      {"CumSum", {11, 14}, 2, 2, ImportRunning},
       {"ReduceL1", {1, 11, 13, 18}, 1, 2, ImportReduce},
       {"ReduceL2", {1, 11, 13, 18}, 1, 2, ImportReduce},
       {"ReduceLogSum", {1, 11, 13, 18}, 1, 2, ImportReduce},

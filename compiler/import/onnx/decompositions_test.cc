@@ -1,0 +1,201 @@
+// Operators that are written out as several operations: losses, transforms, sampling, states. Run through the
+// reference; the expected values are small enough to be done by hand.
+#include <cmath>
+
+#include "compiler/import/onnx/model_builder.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace aot::import::onnx {
+namespace {
+
+using aot::onnx::AttributeProto;
+using aot::onnx::TensorProto;
+using reference::ElementType;
+using reference::Shape;
+using reference::Tensor;
+using ::testing::DoubleNear;
+using ::testing::Pointwise;
+
+constexpr int64_t kOpset = 27;
+
+// One node; every operand is an input of the graph, except that those in `constants` are initialisers.
+struct Node {
+  std::string op;
+  std::vector<Tensor> inputs;
+  std::vector<AttributeProto> attributes;
+  std::vector<TensorProto> constants;  // after the inputs
+  int outputs = 1;
+  int64_t opset = kOpset;
+};
+
+std::vector<Tensor> Results(const Node& node) {
+  ModelBuilder model(node.opset);
+  std::vector<std::string> operands, results;
+  for (const Tensor& input : node.inputs) {
+    operands.push_back("x" + std::to_string(operands.size()));
+    model.Input(operands.back(), input.shape(), static_cast<TensorProto::DataType>(input.element()));
+  }
+  for (TensorProto constant : node.constants) {
+    operands.push_back("c" + std::to_string(operands.size()));
+    constant.set_name(operands.back());
+    model.Constant(constant);
+  }
+  for (int i = 0; i < node.outputs; ++i) {
+    results.push_back("y" + std::to_string(i));
+    model.Output(results.back());
+  }
+  model.Node(node.op, operands, results, node.attributes);
+  auto outputs = RunModel(model, node.inputs);
+  EXPECT_TRUE(outputs.ok()) << node.op << ": " << outputs.status();
+  return outputs.ok() ? *outputs : std::vector<Tensor>(static_cast<size_t>(node.outputs));
+}
+
+void Expect(const Tensor& result, const Shape& shape, const std::vector<double>& values) {
+  EXPECT_EQ(result.shape(), shape);
+  EXPECT_THAT(Values(result), Pointwise(DoubleNear(1e-5), values));
+}
+
+Tensor Longs(const Shape& shape, const std::vector<int64_t>& values) {
+  return Integers(ElementType::kInt64, shape, values);
+}
+TensorProto I(const std::vector<int64_t>& values) {
+  return Int64Tensor("", {static_cast<int64_t>(values.size())}, values);
+}
+TensorProto Scalar(int64_t value) { return Int64Tensor("", {}, {value}); }
+
+TEST(Losses, NegativeLogLikelihood) {
+  const Tensor scores = Floats({2, 3}, {-1, -2, -3, -4, -5, -6}), labels = Longs({2}, {2, 0});
+  const Tensor weights = Floats({3}, {1, 2, 3});
+  const std::string op = "NegativeLogLikelihoodLoss";
+  Expect(Results({op, {scores, labels}, {StringAttribute("reduction", "none")}})[0], {2}, {3, 4});
+  Expect(Results({op, {scores, labels}, {StringAttribute("reduction", "sum")}})[0], {}, {7});
+  Expect(Results({op, {scores, labels}})[0], {}, {3.5});
+  Expect(Results({op, {scores, labels, weights}})[0], {}, {13.0 / 4});
+  Expect(Results({op, {scores, labels}, {IntAttribute("ignore_index", 2)}})[0], {}, {4});
+  // An ignored label need not be a class.
+  Expect(Results({op, {scores, Longs({2}, {-100, 1}), weights}, {IntAttribute("ignore_index", -100)}})[0], {}, {5});
+}
+
+TEST(Losses, SoftmaxCrossEntropyGivesLogProbabilities) {
+  auto results = Results({"SoftmaxCrossEntropyLoss", {Floats({1, 2, 1}, {0, 0}), Longs({1, 1}, {1})}, {}, {}, 2});
+  Expect(results[0], {}, {std::log(2)});
+  Expect(results[1], {1, 2, 1}, {-std::log(2), -std::log(2)});
+}
+
+TEST(Signals, FourierTransforms) {
+  const Tensor x = Floats({1, 4, 1}, {1, 2, 3, 4});
+  const std::vector<double> spectrum = {10, 0, -2, 2, -2, 0, -2, -2};
+  Expect(Results({"DFT", {x}})[0], {1, 4, 2}, spectrum);
+  Expect(Results({"DFT", {x}, {IntAttribute("onesided", 1)}})[0], {1, 3, 2}, {10, 0, -2, 2, -2, 0});
+  // A longer transform sees zeros behind, a shorter one less.
+  Expect(Results({"DFT", {x}, {}, {Scalar(2)}})[0], {1, 2, 2}, {3, 0, -1, 0});
+  Expect(Results({"DFT", {Floats({1, 2, 1}, {1, 2})}, {}, {Scalar(4)}})[0], {1, 4, 2}, {3, 0, 1, -2, -1, 0, 1, 2});
+  // Another axis.
+  Expect(Results({"DFT", {Floats({2, 1, 1}, {1, 2})}, {IntAttribute("axis", 0)}, {}, 1, 17})[0], {2, 1, 2}, {3, 0, -1, 0});
+  const std::vector<float> back(spectrum.begin(), spectrum.end());
+  Expect(Results({"DFT", {Floats({1, 4, 2}, back)}, {IntAttribute("inverse", 1)}})[0], {1, 4, 2}, {1, 0, 2, 0, 3, 0, 4, 0});
+  Expect(Results({"DFT",
+              {Floats({1, 3, 2}, {10, 0, -2, 2, -2, 0})},
+              {IntAttribute("inverse", 1), IntAttribute("onesided", 1)}})[0],
+         {1, 4, 1}, {1, 2, 3, 4});
+}
+
+TEST(Signals, ShortTimeTransformsAndWindows) {
+  const Tensor x = Floats({1, 4, 1}, {1, 2, 3, 4});
+  // Without a window: input 2 is absent, so the frame length comes by a window of ones instead.
+  Expect(Results({"STFT", {x}, {}, {Scalar(2), FloatTensor("", {2}, {1, 1})}})[0], {1, 2, 2, 2},
+         {3, 0, -1, 0, 7, 0, -1, 0});
+  Expect(Results({"STFT", {x}, {}, {Scalar(2), FloatTensor("", {2}, {0, 1})}})[0], {1, 2, 2, 2},
+         {2, 0, -2, 0, 4, 0, -4, 0});
+  Expect(Results({"HannWindow", {}, {}, {Scalar(4)}})[0], {4}, {0, 0.5, 1, 0.5});
+  Expect(Results({"HannWindow", {}, {IntAttribute("periodic", 0)}, {Scalar(3)}})[0], {3}, {0, 1, 0});
+  Expect(Results({"BlackmanWindow", {}, {}, {Scalar(2)}})[0], {2}, {0, 1});
+  Expect(Results({"HammingWindow", {}, {}, {Scalar(2)}})[0], {2}, {4.0 / 46, 1});
+}
+
+TEST(Grids, SampleBetweenAndBeyond) {
+  const Tensor x = Floats({1, 1, 2, 2}, {1, 2, 3, 4});
+  auto sample = [&](const std::vector<float>& at, const std::string& mode, const std::string& padding,
+                    int64_t corners) {
+    const int64_t points = static_cast<int64_t>(at.size()) / 2;
+    return Values(Results({"GridSample",
+                       {x, Floats({1, 1, points, 2}, at)},
+                       {StringAttribute("mode", mode), StringAttribute("padding_mode", padding),
+                        IntAttribute("align_corners", corners)}})[0]);
+  };
+  EXPECT_THAT(sample({0, 0, 0.5, -0.5, 3, 3}, "linear", "zeros", 0), Pointwise(DoubleNear(1e-5), {2.5, 2.0, 0.0}));
+  EXPECT_THAT(sample({0.9f, -0.9f, 3, 3}, "nearest", "border", 0), Pointwise(DoubleNear(1e-5), {2.0, 4.0}));
+  // Past the right edge by one width of the image: back at the left.
+  EXPECT_THAT(sample({2.5, -0.5}, "nearest", "reflection", 0), Pointwise(DoubleNear(1e-5), {1.0}));
+  EXPECT_THAT(sample({-1, -1, 1, 1, 1.5, 1}, "linear", "reflection", 1), Pointwise(DoubleNear(1e-5), {1.0, 4.0, 3.75}));
+  // A cubic through the elements gives them.
+  EXPECT_THAT(sample({-1, 1, 1, -1}, "cubic", "border", 1), Pointwise(DoubleNear(1e-5), {3.0, 2.0}));
+}
+
+TEST(Grids, AffinePositions) {
+  const Tensor identity = Floats({1, 2, 3}, {1, 0, 0, 0, 1, 0});
+  Expect(Results({"AffineGrid", {identity}, {IntAttribute("align_corners", 1)}, {I({1, 1, 2, 2})}})[0], {1, 2, 2, 2},
+         {-1, -1, 1, -1, -1, 1, 1, 1});
+  const Tensor moved = Floats({1, 2, 3}, {2, 0, 1, 0, 1, 0});
+  Expect(Results({"AffineGrid", {moved}, {}, {I({1, 1, 1, 2})}})[0], {1, 1, 2, 2}, {0, 0, 2, 0});
+}
+
+TEST(Grids, ColumnsAddUpInTheImage) {
+  Expect(Results({"Col2Im", {Floats({1, 2, 2}, {1, 2, 3, 4})}, {}, {I({3}), I({2})}})[0], {1, 1, 3}, {1, 5, 4});
+  // With a pad in front the first element of the first block is outside.
+  Expect(Results({"Col2Im", {Floats({1, 2, 2}, {1, 2, 3, 4})}, {IntsAttribute("pads", {1, 0})}, {I({2}), I({2})}})[0],
+         {1, 1, 2}, {5, 4});
+}
+
+TEST(Grids, UnpoolPutsValuesBack) {
+  const std::vector<AttributeProto> attributes = {IntsAttribute("kernel_shape", {2, 2}),
+                                                  IntsAttribute("strides", {2, 2})};
+  const Tensor x = Floats({1, 1, 1, 1}, {5}), indices = Longs({1, 1, 1, 1}, {3});
+  Expect(Results({"MaxUnpool", {x, indices}, attributes})[0], {1, 1, 2, 2}, {0, 0, 0, 5});
+  Expect(Results({"MaxUnpool", {x, indices}, attributes, {I({1, 1, 2, 3})}})[0], {1, 1, 2, 3}, {0, 0, 0, 0, 5, 0});
+}
+
+TEST(Running, ProductsAndSums) {
+  const Tensor x = Floats({5}, {1, 2, 3, 4, 5});
+  Expect(Results({"CumProd", {x}, {}, {Scalar(0)}})[0], {5}, {1, 2, 6, 24, 120});
+  Expect(Results({"CumProd", {x}, {IntAttribute("exclusive", 1)}, {Scalar(0)}})[0], {5}, {1, 1, 2, 6, 24});
+  Expect(Results({"CumProd", {x}, {IntAttribute("reverse", 1)}, {Scalar(0)}})[0], {5}, {120, 120, 60, 20, 5});
+  // The axis may come at run time.
+  const Tensor matrix = Floats({2, 2}, {1, 2, 3, 4});
+  for (int64_t axis : {0, -2}) Expect(Results({"CumSum", {matrix, Longs({}, {axis})}})[0], {2, 2}, {1, 2, 4, 6});
+  for (int64_t axis : {1, -1}) Expect(Results({"CumSum", {matrix, Longs({}, {axis})}})[0], {2, 2}, {1, 3, 3, 7});
+}
+
+TEST(RunTimeOperands, TriangleReverseScatter) {
+  const Tensor matrix = Floats({2, 2}, {1, 2, 3, 4});
+  Expect(Results({"Trilu", {matrix, Longs({}, {1})}})[0], {2, 2}, {0, 2, 0, 0});
+  Expect(Results({"Trilu", {matrix, Longs({}, {INT64_MIN})}})[0], {2, 2}, {1, 2, 3, 4});
+  Expect(Results({"ReverseSequence", {Floats({3, 2}, {1, 2, 3, 4, 5, 6}), Longs({2}, {2, 3})}})[0], {3, 2},
+         {3, 6, 1, 4, 5, 2});
+  Expect(Results({"TensorScatter",
+              {Floats({1, 3, 1}, {1, 2, 3}), Floats({1, 2, 1}, {8, 9}), Longs({1}, {2})},
+              {StringAttribute("mode", "circular")}})[0],
+         {1, 3, 1}, {9, 2, 8});
+}
+
+TEST(LinearAttention, KeepsAState) {
+  const std::vector<AttributeProto> heads = {IntAttribute("q_num_heads", 1), IntAttribute("kv_num_heads", 1),
+                                             StringAttribute("update_rule", "linear")};
+  auto results = Results({"LinearAttention",
+                      {Floats({1, 2, 1}, {1, 1}), Floats({1, 2, 1}, {1, 2}), Floats({1, 2, 1}, {3, 4})},
+                      heads,
+                      {},
+                      2});
+  Expect(results[0], {1, 2, 1}, {3, 11});
+  Expect(results[1], {1, 1, 1, 1}, {11});
+}
+
+TEST(LinearAttention, ConvolutionSeesThePastAlone) {
+  auto results = Results({"CausalConvWithState", {Floats({1, 1, 3}, {1, 2, 3}), Floats({1, 1, 2}, {10, 1})}, {}, {}, 2});
+  Expect(results[0], {1, 1, 3}, {1, 12, 23});
+  Expect(results[1], {1, 1, 1}, {3});
+}
+
+}  // namespace
+}  // namespace aot::import::onnx
