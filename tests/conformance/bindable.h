@@ -22,7 +22,8 @@ struct BindableOperand {
 // The whole list, by operator.
 absl::Span<const BindableOperand> BindableOperands();
 
-// Positions in graph.input() of the inputs that are read, and only as bindable operands of nodes of the main graph.
+// Positions in graph.input() of the inputs that are read, and only as bindable operands of nodes of the main graph. The
+// suite also has each function operator written out ("expanded"), its inputs being the operator's: they bind alike.
 std::vector<int> FindBindableInputs(const aot::onnx::GraphProto& graph);
 
 }  // namespace aot::tests

@@ -21,6 +21,8 @@ std::string ToJson(const CaseResult& result) {
       {"name", result.name}, {"outcome", std::string(Name(result.outcome))}, {"seconds", result.seconds}};
   if (!result.message.empty()) json["message"] = result.message;
   if (!result.bound.empty()) json["bound"] = result.bound;
+  if (!result.operators.empty()) json["operators"] = result.operators;
+  if (!result.culprit.empty()) json["culprit"] = result.culprit;
   // Messages quote models, which may hold any bytes.
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -35,6 +37,8 @@ CaseResult FromJson(const std::string& text) {
   result.name = json.value("name", "");
   result.message = json.value("message", "");
   result.bound = json.value("bound", std::vector<std::string>());
+  result.operators = json.value("operators", std::vector<std::string>());
+  result.culprit = json.value("culprit", "");
   result.seconds = json.value("seconds", 0.0);
   const std::string outcome = json.value("outcome", "fail");
   for (Outcome candidate : {Outcome::kPass, Outcome::kUnsupported}) {

@@ -14,8 +14,10 @@ absl::string_view Name(Outcome outcome);  // "pass", "fail", "unsupported"
 struct CaseResult {
   std::string name;  // "node/test_abs", below the suite's directory
   Outcome outcome = Outcome::kFail;
-  std::string message;             // empty for a pass
-  std::vector<std::string> bound;  // graph inputs that became constants
+  std::string message;                 // empty for a pass
+  std::vector<std::string> bound;      // graph inputs that became constants
+  std::vector<std::string> operators;  // of the main graph, each once: "Conv", "ai.onnx.ml.Scaler"
+  std::string culprit;                 // the operator that a message is about, if one is
   double seconds = 0;
 };
 

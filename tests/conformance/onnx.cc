@@ -9,16 +9,18 @@
 #include "clients/aotctl/output.h"
 #include "clients/model/native_target.h"
 #include "clients/tensor_io/file.h"
+#include "tests/conformance/expected.h"
 #include "tests/conformance/suite.h"
 
 namespace aot::tests {
 namespace {
 
 struct Args {
-  std::string suite, target = "native", json, only;
+  std::string suite, target = "native", json, only, expected, name;
   int opt_level = 3;
   int jobs = 2;
   int limit_seconds = 120;
+  bool update = false;
   bool quiet = false;
 };
 
@@ -34,6 +36,10 @@ void AddOptions(CLI::App& app, Args* args) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--json", args->json, "Write every case's result to this file");
+  auto* expected = app.add_option("--expected", args->expected, "A list of expected results to compare with");
+  auto* name = app.add_option("--name", args->name, "The suite's name in that list")->needs(expected);
+  expected->needs(name);
+  app.add_flag("--update", args->update, "Write what came out to the list instead")->needs(expected);
   app.add_flag("--quiet", args->quiet, "Only the totals");
 }
 
@@ -45,6 +51,27 @@ absl::Status WriteJson(const Args& args, const std::string& target, const std::v
                         {"pass", totals.pass},  {"fail", totals.fail},   {"unsupported", totals.unsupported},
                         {"bound", totals.bound}};
   return clients::WriteFile(clients::UserPath(args.json), all.dump(1) + "\n");
+}
+
+// Compares with the list or rewrites the suite's part of it. The number of deviations.
+absl::StatusOr<size_t> HandleExpected(const Args& args, const std::vector<CaseResult>& results) {
+  const std::string path = clients::UserPath(args.expected);
+  absl::StatusOr<std::string> text = clients::ReadFile(path);
+  if (absl::IsNotFound(text.status()) && args.update) text = "{}";
+  if (!text.ok()) return text.status();
+  absl::StatusOr<Expected> expected = ParseExpected(*text);
+  if (!expected.ok()) return expected.status();
+  if (args.update) {
+    (*expected)[args.name] = Record(results, (*expected)[args.name]);
+    if (absl::Status status = clients::WriteFile(path, FormatExpected(*expected)); !status.ok()) return status;
+    return 0;
+  }
+  auto suite = expected->find(args.name);
+  if (suite == expected->end()) return absl::NotFoundError(absl::StrCat(path, " has no suite ", args.name));
+  const std::vector<std::string> deviations = Deviations(suite->second, results);
+  for (const std::string& deviation : deviations) printf("%s\n", clients::Printable(deviation).c_str());
+  printf("%zu cases deviate from %s\n", deviations.size(), path.c_str());
+  return deviations.size();
 }
 
 absl::StatusOr<int> Run(const Args& args) {
@@ -73,11 +100,17 @@ absl::StatusOr<int> Run(const Args& args) {
   if (!args.json.empty()) {
     if (absl::Status status = WriteJson(args, *target, results, totals); !status.ok()) return status;
   }
+  size_t deviations = 0;
+  if (!args.expected.empty()) {
+    absl::StatusOr<size_t> found = HandleExpected(args, results);
+    if (!found.ok()) return found.status();
+    deviations = *found;
+  }
   printf("target %s, opt %d; operands that decide shapes were bound to constants in %d cases\n", target->c_str(),
          args.opt_level, totals.bound);
   printf("onnx conformance: %d pass, %d fail, %d unsupported, of %d\n", totals.pass, totals.fail, totals.unsupported,
          totals.all());
-  return totals.fail == 0 ? 0 : 1;
+  return totals.fail == 0 && deviations == 0 ? 0 : 1;
 }
 
 }  // namespace
