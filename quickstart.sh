@@ -76,8 +76,9 @@ build_works=$?
 cat "$work/notes" >>"$log"
 [ $build_works = 0 ] || { tail -n 15 "$work/notes" >&2; fail "Bazel does not start (the whole log: $log)"; }
 sed -n 's/^bazel\.sh: /note: /p' "$work/notes" | show
+echo "some 20 minutes on two cores the first time; to watch: tail -f $log" | show
 started=$SECONDS
-AOT_QUIET=1 logged "the build" tools/bazel.sh build --noshow_progress --color=no \
+AOT_QUIET=1 logged "the build" tools/bazel.sh build --show_progress_rate_limit=10 --curses=no --color=no \
   //server:aot_server //clients/aotctl //tests/e2e/device:device //tests/e2e/device:device_aarch64
 echo "done in $((SECONDS - started)) s" | show
 aotctl=$bazel_bin/clients/aotctl/aotctl
