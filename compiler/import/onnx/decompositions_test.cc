@@ -92,12 +92,14 @@ TEST(Signals, FourierTransforms) {
   Expect(Results({"DFT", {x}, {}, {Scalar(2)}})[0], {1, 2, 2}, {3, 0, -1, 0});
   Expect(Results({"DFT", {Floats({1, 2, 1}, {1, 2})}, {}, {Scalar(4)}})[0], {1, 4, 2}, {3, 0, 1, -2, -1, 0, 1, 2});
   // Another axis.
-  Expect(Results({"DFT", {Floats({2, 1, 1}, {1, 2})}, {IntAttribute("axis", 0)}, {}, 1, 17})[0], {2, 1, 2}, {3, 0, -1, 0});
+  Expect(Results({"DFT", {Floats({2, 1, 1}, {1, 2})}, {IntAttribute("axis", 0)}, {}, 1, 17})[0], {2, 1, 2},
+         {3, 0, -1, 0});
   const std::vector<float> back(spectrum.begin(), spectrum.end());
-  Expect(Results({"DFT", {Floats({1, 4, 2}, back)}, {IntAttribute("inverse", 1)}})[0], {1, 4, 2}, {1, 0, 2, 0, 3, 0, 4, 0});
+  Expect(Results({"DFT", {Floats({1, 4, 2}, back)}, {IntAttribute("inverse", 1)}})[0], {1, 4, 2},
+         {1, 0, 2, 0, 3, 0, 4, 0});
   Expect(Results({"DFT",
-              {Floats({1, 3, 2}, {10, 0, -2, 2, -2, 0})},
-              {IntAttribute("inverse", 1), IntAttribute("onesided", 1)}})[0],
+                  {Floats({1, 3, 2}, {10, 0, -2, 2, -2, 0})},
+                  {IntAttribute("inverse", 1), IntAttribute("onesided", 1)}})[0],
          {1, 4, 1}, {1, 2, 3, 4});
 }
 
@@ -120,9 +122,9 @@ TEST(Grids, SampleBetweenAndBeyond) {
                     int64_t corners) {
     const int64_t points = static_cast<int64_t>(at.size()) / 2;
     return Values(Results({"GridSample",
-                       {x, Floats({1, 1, points, 2}, at)},
-                       {StringAttribute("mode", mode), StringAttribute("padding_mode", padding),
-                        IntAttribute("align_corners", corners)}})[0]);
+                           {x, Floats({1, 1, points, 2}, at)},
+                           {StringAttribute("mode", mode), StringAttribute("padding_mode", padding),
+                            IntAttribute("align_corners", corners)}})[0]);
   };
   EXPECT_THAT(sample({0, 0, 0.5, -0.5, 3, 3}, "linear", "zeros", 0), Pointwise(DoubleNear(1e-5), {2.5, 2.0, 0.0}));
   EXPECT_THAT(sample({0.9f, -0.9f, 3, 3}, "nearest", "border", 0), Pointwise(DoubleNear(1e-5), {2.0, 4.0}));
@@ -174,8 +176,8 @@ TEST(RunTimeOperands, TriangleReverseScatter) {
   Expect(Results({"ReverseSequence", {Floats({3, 2}, {1, 2, 3, 4, 5, 6}), Longs({2}, {2, 3})}})[0], {3, 2},
          {3, 6, 1, 4, 5, 2});
   Expect(Results({"TensorScatter",
-              {Floats({1, 3, 1}, {1, 2, 3}), Floats({1, 2, 1}, {8, 9}), Longs({1}, {2})},
-              {StringAttribute("mode", "circular")}})[0],
+                  {Floats({1, 3, 1}, {1, 2, 3}), Floats({1, 2, 1}, {8, 9}), Longs({1}, {2})},
+                  {StringAttribute("mode", "circular")}})[0],
          {1, 3, 1}, {9, 2, 8});
 }
 
@@ -183,16 +185,17 @@ TEST(LinearAttention, KeepsAState) {
   const std::vector<AttributeProto> heads = {IntAttribute("q_num_heads", 1), IntAttribute("kv_num_heads", 1),
                                              StringAttribute("update_rule", "linear")};
   auto results = Results({"LinearAttention",
-                      {Floats({1, 2, 1}, {1, 1}), Floats({1, 2, 1}, {1, 2}), Floats({1, 2, 1}, {3, 4})},
-                      heads,
-                      {},
-                      2});
+                          {Floats({1, 2, 1}, {1, 1}), Floats({1, 2, 1}, {1, 2}), Floats({1, 2, 1}, {3, 4})},
+                          heads,
+                          {},
+                          2});
   Expect(results[0], {1, 2, 1}, {3, 11});
   Expect(results[1], {1, 1, 1, 1}, {11});
 }
 
 TEST(LinearAttention, ConvolutionSeesThePastAlone) {
-  auto results = Results({"CausalConvWithState", {Floats({1, 1, 3}, {1, 2, 3}), Floats({1, 1, 2}, {10, 1})}, {}, {}, 2});
+  auto results =
+      Results({"CausalConvWithState", {Floats({1, 1, 3}, {1, 2, 3}), Floats({1, 1, 2}, {10, 1})}, {}, {}, 2});
   Expect(results[0], {1, 1, 3}, {1, 12, 23});
   Expect(results[1], {1, 1, 1}, {3});
 }
