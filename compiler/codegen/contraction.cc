@@ -1,6 +1,8 @@
 #include "compiler/codegen/contraction.h"
 
+#include "compiler/codegen/dot_product.h"
 #include "compiler/codegen/elementwise.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace aot::codegen {
 namespace {
@@ -59,22 +61,26 @@ class TileEmitter {
     Emitter::Scope scope(e_);
     auto pieces = Pieces(width, c_.tile.lanes);
     llvm::SmallVector<Value> sums;
-    for (int64_t r = 0; r < rows; ++r) {
-      for (const Piece& piece : pieces) {
-        if (c_.bias) {
-          // Every row starts from the same vector: evaluated once, through the memo.
-          Value bias = evaluator_.Evaluate(c_.bias, {{e_.Add(col, piece.offset), 1}}, piece.lanes);
-          sums.push_back(bias);
-        } else {
-          sums.push_back(e_.Zero(c_.accumulator, piece.lanes));
-        }
+    // With the words of dot products, a panel's row of starting sums comes before its rows of factors.
+    int64_t column_size = depth_ + (c_.dot ? 1 : 0);
+    Value rhs = c_.rhs_packed ? e_.Add(c_.rhs_base(outer), e_.Mul(col, column_size))
+                              : e_.Add(c_.rhs_base(outer), e_.Mul(col, c_.rhs_col_stride));
+    // Every row starts from the same vectors.
+    llvm::SmallVector<Value> first;
+    for (const Piece& piece : pieces) {
+      Value sum;
+      if (c_.bias) sum = evaluator_.Evaluate(c_.bias, {{e_.Add(col, piece.offset), 1}}, piece.lanes);
+      if (c_.dot) {
+        Value start = e_.Load(c_.rhs, e_.Add(rhs, piece.offset), 1, piece.lanes);
+        sum = sum ? EmitAdd(e_, sum, start) : start;
       }
+      first.push_back(sum ? sum : e_.Zero(c_.accumulator, piece.lanes));
     }
+    if (c_.dot) rhs = e_.Add(rhs, width);
+    for (int64_t r = 0; r < rows; ++r) sums.append(first.begin(), first.end());
     Value lhs = c_.guarded_lhs ? Value()
                                : e_.Add(c_.lhs_base(outer),
                                         e_.Add(e_.Mul(row, c_.lhs_row_stride), e_.Mul(col, c_.lhs_col_stride)));
-    Value rhs = c_.rhs_packed ? e_.Add(c_.rhs_base(outer), e_.Mul(col, depth_))
-                              : e_.Add(c_.rhs_base(outer), e_.Mul(col, c_.rhs_col_stride));
     sums = Reduce(0, outer, row, rows, width, pieces, lhs, rhs, depth_, {}, sums);
     size_t i = 0;
     for (int64_t r = 0; r < rows; ++r) {
@@ -125,8 +131,15 @@ class TileEmitter {
 
   llvm::SmallVector<Value> Step(int64_t rows, llvm::ArrayRef<Piece> pieces, Value lhs, Value rhs,
                                 mlir::ValueRange sums) {
+    if (c_.dot) return DotStep(rows, pieces, lhs, rhs, sums);
     llvm::SmallVector<Value> vectors;
     mlir::Type accumulator = c_.accumulator;
+    // Without the zero point, for the lhs.
+    auto centre = [&](Value value, int lanes) {
+      if (c_.lhs_zero_point == 0) return value;
+      return Value(mlir::arith::SubIOp::create(e_.builder(), e_.location(), value,
+                                               e_.IntConstant(accumulator, c_.lhs_zero_point, lanes)));
+    };
     auto widen = [&](Value value, const Buffer& buffer, int lanes) {
       return EmitCast(e_, value, buffer.element, accumulator, lanes);
     };
@@ -140,13 +153,31 @@ class TileEmitter {
     for (int64_t r = 0; r < rows; ++r) {
       Value scalar;
       Value position = e_.Add(lhs, r * c_.lhs_row_stride);
-      if (c_.lhs_col_stride == 0) scalar = widen(e_.Load(c_.lhs, position, 0, 1), c_.lhs, 1);
+      if (c_.lhs_col_stride == 0) scalar = centre(widen(e_.Load(c_.lhs, position, 0, 1), c_.lhs, 1), 1);
       for (auto [p, piece] : llvm::enumerate(pieces)) {
         Value factor = scalar ? e_.Splat(scalar, piece.lanes)
-                              : widen(e_.Load(c_.lhs, e_.Add(position, piece.offset * c_.lhs_col_stride),
-                                              c_.lhs_col_stride, piece.lanes),
-                                      c_.lhs, piece.lanes);
+                              : centre(widen(e_.Load(c_.lhs, e_.Add(position, piece.offset * c_.lhs_col_stride),
+                                                     c_.lhs_col_stride, piece.lanes),
+                                             c_.lhs, piece.lanes),
+                                       piece.lanes);
         results.push_back(e_.MulAdd(factor, vectors[p], sums[i++]));
+      }
+    }
+    return results;
+  }
+
+  // One word of each row times one row of words.
+  llvm::SmallVector<Value> DotStep(int64_t rows, llvm::ArrayRef<Piece> pieces, Value lhs, Value rhs,
+                                   mlir::ValueRange sums) {
+    llvm::SmallVector<Value> words, results;
+    for (const Piece& piece : pieces) words.push_back(e_.Load(c_.rhs, e_.Add(rhs, piece.offset), 1, piece.lanes));
+    size_t i = 0;
+    for (int64_t r = 0; r < rows; ++r) {
+      Value position = e_.Add(lhs, r * c_.lhs_row_stride);
+      for (auto [p, piece] : llvm::enumerate(pieces)) {
+        Value factor = LoadWord(e_, c_.lhs, position, piece.lanes);
+        if (c_.dot->flip_sign) factor = FlipSigns(e_, factor, piece.lanes);
+        results.push_back(EmitDotProduct(e_, factor, words[p], sums[i++], piece.lanes));
       }
     }
     return results;

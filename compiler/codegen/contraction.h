@@ -29,6 +29,12 @@ struct Contraction {
   llvm::SmallVector<int64_t> k_sizes, lhs_k_strides, rhs_k_strides;  // rhs strides: if not packed
   mlir::Type accumulator;                                            // compute type of the result
 
+  // Of an integer lhs: what each element is larger than the number that it stands for.
+  int64_t lhs_zero_point = 0;
+  // By dot product instructions (schedule::DotPlan): the rhs is packed in 32-bit words, of which the first row of each
+  // panel is what the sums start from; the lhs is bytes, its strides count bytes, the last k dimension counts words.
+  std::optional<schedule::DotPlan> dot;
+
   Value result;  // the anchor's value, bound for the epilogue
   // Added before the first product; null for none. Index of the value along cols.
   Value bias;

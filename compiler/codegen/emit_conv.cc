@@ -1,5 +1,6 @@
 // Convolutions: the filter's taps are segments of one long reduction over an image that carries its halo.
 #include "compiler/codegen/contraction.h"
+#include "compiler/codegen/dot_product.h"
 #include "compiler/codegen/elementwise.h"
 #include "compiler/codegen/kernel_context.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,15 +19,17 @@ Indices ImageIndex(bool channels_last, LaneIndex n, llvm::ArrayRef<LaneIndex> sp
   return index;
 }
 
-// Copies image n into scratch as [spatial..., C] with its halo of zeros.
+// Copies image n into scratch as [spatial..., pitch] with its halo, which holds the zero point: what zero lies at.
 void CopyImage(KernelContext& context, Value input, bool channels_last, Value n, llvm::ArrayRef<int64_t> pads,
-               const Buffer& image) {
+               int64_t zero_point, const Buffer& image) {
   Emitter& e = context.emitter;
   llvm::ArrayRef<int64_t> padded = context.plan.padded_shape;
   auto shape = ShapeOf(input);
   size_t spatial = padded.size() - 1;
-  int64_t channels = padded.back();
-  Value zero = e.Zero(e.ComputeType(image.element), 1);
+  int64_t channels = padded.back(), pitch = context.plan.input_pitch;
+  bool widen = context.plan.dot && context.plan.dot->widen;
+  mlir::Type computed = e.ComputeType(image.element), element_type = nn::TensorTypeOf(input).getElementType();
+  Value zero = zero_point == 0 || widen ? e.Zero(computed, 1) : e.IntConstant(computed, zero_point, 1);
   llvm::SmallVector<Value> position;
   // Per dimension: the halo before, the inside, the halo behind. Negative pads crop.
   std::function<void(size_t, Value, int64_t)> level = [&](size_t d, Value start, int64_t size) {
@@ -35,8 +38,10 @@ void CopyImage(KernelContext& context, Value input, bool channels_last, Value n,
         llvm::SmallVector<LaneIndex> at;
         for (Value p : position) at.push_back({p, 0});
         Value element = context.evaluator.Evaluate(input, ImageIndex(channels_last, {n, 0}, at, {channel, 1}), lanes);
+        if (widen) element = EmitCentred(e, element, element_type, zero_point, lanes);
         e.Store(element, image, e.Add(start, channel), 1, lanes);
       });
+      e.Fill(image, e.Add(start, channels), pitch - channels, zero);  // multiplied by zeros
       return;
     }
     int64_t step = size / padded[d], in = shape[channels_last ? d + 1 : d + 2];
@@ -51,7 +56,7 @@ void CopyImage(KernelContext& context, Value input, bool channels_last, Value n,
       position.pop_back();
     });
   };
-  int64_t elements = channels;
+  int64_t elements = pitch;
   for (size_t d = 0; d < spatial; ++d) elements *= padded[d];
   level(0, e.Constant(0), elements);
 }
@@ -71,9 +76,10 @@ absl::Status EmitConv(KernelContext& context, nn::ConvOp op) {
   llvm::ArrayRef<int64_t> image = plan.padded_shape;  // what the contraction reads, channels last
   mlir::Type input_element = nn::TensorTypeOf(op.getInput()).getElementType();
 
-  // Strides of the image's dimensions.
-  llvm::SmallVector<int64_t> image_strides(spatial + 1, 1);
-  for (size_t d = spatial; d-- > 0;) image_strides[d] = image_strides[d + 1] * image[d + 1];
+  // Strides of the image's dimensions, in bytes for dot products.
+  int64_t image_unit = plan.dot && plan.dot->widen ? 2 : 1;
+  llvm::SmallVector<int64_t> image_strides(spatial, image_unit * plan.input_pitch);
+  for (size_t d = spatial - 1; d-- > 0;) image_strides[d] = image_strides[d + 1] * image[d + 1];
   int64_t image_elements = image_strides[0] * image[0];
 
   Contraction c;
@@ -93,20 +99,32 @@ absl::Status EmitConv(KernelContext& context, nn::ConvOp op) {
   }
   c.k_sizes.push_back(per_group);
   c.lhs_k_strides.push_back(1);
+  c.lhs_zero_point = op.getInputZeroPoint();
+  c.dot = plan.dot;
+  if (plan.dot) {
+    c.k_sizes.back() = (per_group + plan.packing.products - 1) / plan.packing.products;
+    c.lhs_k_strides.back() = 4;
+  }
 
   bool copy = plan.copy_input;
-  c.lhs = copy ? context.Scratch(plan.input_offset, image_elements, input_element)
-               : context.evaluator.BufferOf(op.getInput());
+  mlir::Type copied = image_unit == 2 ? mlir::Type(e.builder().getI16Type()) : input_element;
+  Buffer image_copy;
+  if (copy) {
+    image_copy = context.Scratch(plan.input_offset, image_elements / image_unit, copied);
+    c.lhs = plan.dot ? context.Scratch(plan.input_offset, image_elements, e.builder().getI8Type()) : image_copy;
+  } else {
+    c.lhs = context.evaluator.BufferOf(op.getInput());
+  }
   c.lhs_base = [&, copy](llvm::ArrayRef<Value> outer) {
     Value base = copy ? e.Constant(0) : e.Mul(outer[0], image_elements);
-    base = e.Add(base, e.Mul(outer[1], per_group));
+    base = e.Add(base, e.Mul(outer[1], per_group * image_unit));
     for (size_t d = 0; d + 1 < spatial; ++d)
       base = e.Add(base, e.Mul(outer[d + 2], op.getStrides()[d] * image_strides[d]));
     return base;
   };
 
   mlir::Type filter_element = nn::TensorTypeOf(op.getFilter()).getElementType();
-  int64_t panel_elements = plan.packing.depth() * plan.packing.cols;
+  int64_t panel_elements = plan.packing.cols * (plan.dot ? 1 + plan.packing.words() : plan.packing.depth());
   c.rhs_packed = true;
   c.rhs = plan.pack_at_run_time ? context.Scratch(plan.pack_offset, panel_elements, filter_element)
                                 : context.evaluator.BufferOf(op.getFilter());
@@ -129,7 +147,7 @@ absl::Status EmitConv(KernelContext& context, nn::ConvOp op) {
     // With run-time packing both happen for each image and group; an image alone is copied once.
     c.prepare_depth = pack ? 2 : 1;
     c.prepare = [&, copy, pack](llvm::ArrayRef<Value> outer) {
-      if (copy) CopyImage(context, op.getInput(), last, outer[0], op.getPads(), c.lhs);
+      if (copy) CopyImage(context, op.getInput(), last, outer[0], op.getPads(), op.getInputZeroPoint(), image_copy);
       if (pack) pack_filter(outer);
     };
   }

@@ -1,5 +1,6 @@
 // Matrix products: batches around one contraction.
 #include "compiler/codegen/contraction.h"
+#include "compiler/codegen/dot_product.h"
 #include "compiler/codegen/kernel_context.h"
 
 namespace aot::codegen {
@@ -7,19 +8,27 @@ namespace {
 
 llvm::ArrayRef<int64_t> ShapeOf(Value value) { return nn::TensorTypeOf(value).getShape(); }
 
-// Copies a value into memory in row-major order.
-void Materialise(KernelContext& context, Value value, const Buffer& buffer) {
+// Copies the lhs into scratch, row by row at the plan's pitch, in the buffer's element type.
+void CopyLhs(KernelContext& context, nn::MatMulOp op, const Buffer& buffer) {
   Emitter& e = context.emitter;
+  Value value = op.getLhs();
   auto shape = ShapeOf(value);
-  int64_t inner = shape.empty() ? 1 : shape.back();
-  e.Nest(shape.empty() ? shape : shape.drop_back(), [&](llvm::ArrayRef<Value> outer) {
+  int64_t inner = shape.back(), pitch = context.plan.input_pitch;
+  bool widen = context.plan.dot && context.plan.dot->widen;
+  e.Nest(shape.drop_back(), [&](llvm::ArrayRef<Value> outer) {
+    Value row = e.Constant(0);
+    for (size_t d = 0; d < outer.size(); ++d) row = e.Add(e.Mul(row, shape[d]), outer[d]);
     e.Vectors(inner, e.Lanes(buffer.element), [&](Value start, int lanes) {
       Indices index;
       for (Value iv : outer) index.push_back({iv, 0});
-      if (!shape.empty()) index.push_back({start, 1});
+      index.push_back({start, 1});
       Value element = context.evaluator.Evaluate(value, index, lanes);
-      e.Store(element, buffer, context.evaluator.Position(shape, index).base, 1, lanes);
+      if (widen)
+        element = EmitCentred(e, element, nn::TensorTypeOf(value).getElementType(), op.getLhsZeroPoint(), lanes);
+      e.Store(element, buffer, e.Add(e.Mul(row, pitch), start), 1, lanes);
     });
+    // Multiplied by zeros, but it must be something.
+    e.Fill(buffer, e.Add(e.Mul(row, pitch), inner), pitch - inner, e.Zero(e.ComputeType(buffer.element), 1));
   });
 }
 
@@ -45,14 +54,29 @@ absl::Status EmitMatMul(KernelContext& context, nn::MatMulOp op) {
 
   mlir::Type lhs_element = nn::TensorTypeOf(op.getLhs()).getElementType();
   mlir::Type rhs_element = nn::TensorTypeOf(op.getRhs()).getElementType();
+  int64_t pitch = plan.input_pitch,
+          lhs_rows = nn::TensorTypeOf(op.getLhs()).getNumElements() / std::max<int64_t>(1, lhs.back());
+  c.lhs_zero_point = op.getLhsZeroPoint();
+  c.dot = plan.dot;
   if (plan.copy_input) {
-    c.lhs = context.Scratch(plan.input_offset, nn::TensorTypeOf(op.getLhs()).getNumElements(), lhs_element);
-    Materialise(context, op.getLhs(), c.lhs);
+    mlir::Type copied = plan.dot && plan.dot->widen ? mlir::Type(e.builder().getI16Type()) : lhs_element;
+    c.lhs = context.Scratch(plan.input_offset, lhs_rows * pitch, copied);
+    CopyLhs(context, op, c.lhs);
   } else {
     c.lhs = context.evaluator.BufferOf(op.getLhs());
   }
-  c.lhs_row_stride = op.getTransA() ? 1 : k;
-  c.lhs_k_strides = {op.getTransA() ? m : 1};
+  c.lhs_row_stride = op.getTransA() ? 1 : pitch;
+  c.lhs_k_strides = {op.getTransA() ? pitch : 1};
+  int64_t lhs_matrix = m * (op.getTransA() ? k : pitch), rhs_matrix = n * k;
+  if (plan.dot) {
+    int64_t bytes = plan.dot->widen ? 2 : 1;
+    if (plan.copy_input) c.lhs = context.Scratch(plan.input_offset, lhs_rows * pitch * bytes, e.builder().getI8Type());
+    c.k_sizes = {plan.packing.words()};
+    c.lhs_row_stride *= bytes;
+    c.lhs_k_strides = {4};
+    lhs_matrix *= bytes;
+    rhs_matrix = n * (1 + plan.packing.words());
+  }
 
   // The linear number of a batch entry among an operand's own, broadcast ones being read again.
   auto batch_entry = [&e, batch](llvm::ArrayRef<int64_t> own, llvm::ArrayRef<Value> outer) {
@@ -62,9 +86,7 @@ absl::Status EmitMatMul(KernelContext& context, nn::MatMulOp op) {
       entry = e.Add(e.Mul(entry, own[d]), own[d] == 1 ? e.Constant(0) : outer[d + skip]);
     return entry;
   };
-  c.lhs_base = [&, lhs_batch, m, k](llvm::ArrayRef<Value> outer) {
-    return e.Mul(batch_entry(lhs_batch, outer), m * k);
-  };
+  c.lhs_base = [&, lhs_batch](llvm::ArrayRef<Value> outer) { return e.Mul(batch_entry(lhs_batch, outer), lhs_matrix); };
 
   if (plan.pack_at_run_time) {
     c.rhs = context.Scratch(plan.pack_offset, k * n, rhs_element);
@@ -87,8 +109,8 @@ absl::Status EmitMatMul(KernelContext& context, nn::MatMulOp op) {
   } else {
     c.rhs = context.evaluator.BufferOf(op.getRhs());
     c.rhs_packed = plan.packed_operand.has_value();
-    c.rhs_base = [&, rhs_batch, n, k](llvm::ArrayRef<Value> outer) {
-      return e.Mul(batch_entry(rhs_batch, outer), n * k);
+    c.rhs_base = [&, rhs_batch](llvm::ArrayRef<Value> outer) {
+      return e.Mul(batch_entry(rhs_batch, outer), rhs_matrix);
     };
     c.rhs_col_stride = op.getTransB() ? k : 1;
     c.rhs_k_strides = {op.getTransB() ? 1 : n};

@@ -1,5 +1,7 @@
 #include "compiler/codegen/evaluator.h"
 
+#include <cmath>
+
 #include "compiler/codegen/elementwise.h"
 #include "compiler/codegen/resize_taps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -142,6 +144,17 @@ Value Evaluator::EvaluateConstant(nn::ConstantOp op, const Indices& index, int l
     return e_.FloatConstant(compute, dense.getSplatValue<llvm::APFloat>().convertToDouble(), lanes);
   return e_.IntConstant(compute, dense.getSplatValue<llvm::APInt>().getSExtValue(), lanes);
 }
+
+namespace {
+
+bool IsOne(Value value) {
+  auto constant = value.getDefiningOp<nn::ConstantOp>();
+  auto dense = constant ? llvm::dyn_cast<mlir::DenseElementsAttr>(constant.getValue()) : mlir::DenseElementsAttr();
+  return dense && dense.isSplat() && llvm::isa<mlir::FloatType>(dense.getElementType()) &&
+         dense.getSplatValue<llvm::APFloat>().isExactlyValue(1.0);
+}
+
+}  // namespace
 
 Value Evaluator::Reshape(nn::ReshapeOp op, const Indices& index, int lanes) {
   auto from = ShapeOf(op.getInput()), to = ShapeOf(op.getResult());
@@ -360,18 +373,44 @@ Value Evaluator::Resize(nn::ResizeOp op, const Indices& index, int lanes) {
 Value Evaluator::Quantize(nn::QuantizeOp op, const Indices& index, int lanes) {
   auto& builder = e_.builder();
   mlir::Location at = e_.location();
-  mlir::Type f32 = builder.getF32Type(), to = ElementOf(op.getResult());
-  Value input = EmitCast(e_, Evaluate(op.getInput(), BroadcastIndex(op.getInput(), index), lanes),
-                         ElementOf(op.getInput()), f32, lanes);
-  Value scale = EmitCast(e_, Evaluate(op.getScale(), BroadcastIndex(op.getScale(), index), lanes),
-                         ElementOf(op.getScale()), f32, lanes);
-  Value scaled = arith::DivFOp::create(builder, at, input, scale);
-  Value rounded = llvm::isa<mlir::FloatType>(to) ? scaled : Value(mlir::math::RoundEvenOp::create(builder, at, scaled));
-  if (op.getZeroPoint()) {
-    Value zero = Evaluate(op.getZeroPoint(), BroadcastIndex(op.getZeroPoint(), index), lanes);
-    rounded = EmitAdd(e_, rounded, EmitCast(e_, zero, to, f32, lanes));
+  mlir::Type f32 = builder.getF32Type(), i32 = builder.getI32Type(), to = ElementOf(op.getResult());
+  Value scaled = EmitCast(e_, Evaluate(op.getInput(), BroadcastIndex(op.getInput(), index), lanes),
+                          ElementOf(op.getInput()), f32, lanes);
+  if (!IsOne(op.getScale())) {
+    Value scale = EmitCast(e_, Evaluate(op.getScale(), BroadcastIndex(op.getScale(), index), lanes),
+                           ElementOf(op.getScale()), f32, lanes);
+    scaled = arith::DivFOp::create(builder, at, scaled, scale);
   }
-  return EmitCast(e_, rounded, f32, to, lanes);  // saturates
+  Value zero;
+  if (op.getZeroPoint()) zero = Evaluate(op.getZeroPoint(), BroadcastIndex(op.getZeroPoint(), index), lanes);
+  auto integer = llvm::dyn_cast<mlir::IntegerType>(to);
+  if (!integer || integer.getWidth() > 16) {
+    Value rounded = integer ? Value(mlir::math::RoundEvenOp::create(builder, at, scaled)) : scaled;
+    if (zero) rounded = EmitAdd(e_, rounded, EmitCast(e_, zero, to, f32, lanes));
+    return EmitCast(e_, rounded, f32, to, lanes);  // saturates
+  }
+  // The limits less the zero point are integers, so what is limited first rounds to the same number as what is limited
+  // last; NaN is no number and stands for zero.
+  double least = integer.isUnsigned() ? 0 : -std::ldexp(1.0, static_cast<int>(integer.getWidth()) - 1);
+  double most = std::ldexp(1.0, static_cast<int>(integer.getWidth()) - (integer.isUnsigned() ? 0 : 1)) - 1;
+  Value low = e_.FloatConstant(f32, least, lanes), high = e_.FloatConstant(f32, most, lanes);
+  if (zero) {
+    Value shift = EmitCast(e_, zero, to, f32, lanes);
+    low = builder.createOrFold<arith::SubFOp>(at, low, shift);
+    high = builder.createOrFold<arith::SubFOp>(at, high, shift);
+  }
+  auto choose = [&](arith::CmpFPredicate predicate, Value a, Value b) -> Value {
+    Value holds = arith::CmpFOp::create(builder, at, predicate, a, b);
+    return arith::SelectOp::create(builder, at, holds, a, b);
+  };
+  Value number_or_zero = arith::SelectOp::create(
+      builder, at, arith::CmpFOp::create(builder, at, arith::CmpFPredicate::UNO, scaled, scaled), e_.Zero(f32, lanes),
+      scaled);
+  Value limited = choose(arith::CmpFPredicate::OLT, choose(arith::CmpFPredicate::OGT, number_or_zero, low), high);
+  Value rounded = mlir::math::RoundEvenOp::create(builder, at, limited);
+  Value number = arith::FPToSIOp::create(builder, at, e_.VectorOf(i32, lanes), rounded);
+  if (zero) number = EmitAdd(e_, number, EmitCast(e_, zero, to, i32, lanes));
+  return EmitCast(e_, number, i32, to, lanes);
 }
 
 Value Evaluator::Dequantize(nn::DequantizeOp op, const Indices& index, int lanes) {

@@ -41,7 +41,7 @@ namespace {
 absl::Status EmitAnchor(KernelContext& context, mlir::Operation* anchor) {
   return llvm::TypeSwitch<mlir::Operation*, absl::Status>(anchor)
       .Case([&](nn::MatMulOp op) { return EmitMatMul(context, op); })
-      .Case([&](nn::ConvOp op) { return EmitConv(context, op); })
+      .Case([&](nn::ConvOp op) { return context.plan.depthwise ? EmitDepthwise(context, op) : EmitConv(context, op); })
       .Case([&](nn::ConvTransposeOp op) { return EmitConvTranspose(context, op); })
       .Case<nn::MaxPoolOp, nn::AvgPoolOp, nn::LpPoolOp>([&](auto op) { return EmitPool(context, op); })
       .Case<nn::ReduceSumOp, nn::ReduceMeanOp, nn::ReduceProdOp, nn::ReduceMaxOp, nn::ReduceMinOp>(
@@ -114,6 +114,12 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> BuildKernel(nn::GroupOp group,
     elements.push_back(element);
   };
   for (mlir::Value argument : body.getArguments()) add(argument.getType());
+  if (plan.dot) {
+    // The packed words.
+    unsigned packed = *plan.packed_operand;
+    elements[packed] = builder.getI32Type();
+    arguments[packed] = mlir::MemRefType::get({plan.packing.bytes(1) / 4}, elements[packed]);
+  }
   for (mlir::Type type : group.getResultTypes()) add(type);
   if (plan.scratch_bytes > 0) arguments.push_back(mlir::MemRefType::get({plan.scratch_bytes}, builder.getI8Type()));
 

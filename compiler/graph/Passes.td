@@ -21,8 +21,20 @@ def ConstantFold : Graph_Pass<"nn-constant-fold"> {
   let summary = "Evaluates operations on constants through compiler/reference";
   let description = [{ A result that is larger than max-growth-bytes and than its operands together is left to run time. }];
   let options = [
-    Option<"max_growth_bytes", "max-growth-bytes", "int64_t", "65536", "Largest result that may exceed the bytes of its operands">
+    Option<"max_growth_bytes", "max-growth-bytes", "int64_t", "65536", "Largest result that may exceed the bytes of its operands">,
+    Option<"keep_quantised", "keep-quantised", "bool", "false", "Leave dequantised 8-bit operands of products to nn-integer-products">
   ];
+}
+
+def IntegerProducts : Graph_Pass<"nn-integer-products"> {
+  let summary = "Products of dequantised or widened bytes run on the bytes, with exact 32-bit sums";
+  let options = [
+    Option<"strict_math", "strict-math", "bool", "false", "Only products that are integer already: no rounding changes">
+  ];
+}
+
+def FoldRequantisation : Graph_Pass<"nn-fold-requantisation"> {
+  let summary = "The scale of a quantisation goes into the constants between an integer product and it";
 }
 
 def RecogniseLayerNorm : Graph_Pass<"nn-recognise-layer-norm"> {

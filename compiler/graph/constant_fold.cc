@@ -22,7 +22,19 @@ int64_t Bytes(mlir::Type type) {
 struct ConstantFold : impl::ConstantFoldBase<ConstantFold> {
   using ConstantFoldBase::ConstantFoldBase;
 
+  // A dequantised filter whose product may yet run on the bytes.
+  static bool IsQuantisedFilter(mlir::Operation* op) {
+    auto dequantize = llvm::dyn_cast<nn::DequantizeOp>(op);
+    return dequantize && nn::TensorTypeOf(dequantize.getInput()).getElementType().isInteger(8) &&
+           llvm::any_of(op->getUses(), [](mlir::OpOperand& use) {
+             mlir::Operation* user = use.getOwner();
+             return llvm::isa<nn::ConvOp, nn::MatMulOp>(user) && use.getOperandNumber() == 1 &&
+                    user->getOperand(0).getDefiningOp<nn::DequantizeOp>();
+           });
+  }
+
   bool IsWorthFolding(mlir::Operation* op) const {
+    if (keep_quantised && IsQuantisedFilter(op)) return false;
     OpClass op_class = Classify(op);
     if (op_class == OpClass::kConstant || op_class == OpClass::kOther || op->getNumOperands() == 0) return false;
     int64_t in = 0, out = 0, work = 1;

@@ -16,9 +16,11 @@ CanonicalizeOptions CanonicalizeWith(bool strict_math) {
 }
 
 // What tidies up after every group of passes that change the graph.
-void AddSimplification(mlir::OpPassManager& function, bool strict_math) {
+void AddSimplification(mlir::OpPassManager& function, bool strict_math, bool keep_quantised = false) {
+  ConstantFoldOptions fold;
+  fold.keep_quantised = keep_quantised;
   function.addPass(createCanonicalize(CanonicalizeWith(strict_math)));
-  function.addPass(createConstantFold());
+  function.addPass(createConstantFold(fold));
   function.addPass(createCanonicalize(CanonicalizeWith(strict_math)));
   function.addPass(mlir::createCSEPass());
 }
@@ -35,6 +37,10 @@ void BuildGraphPipeline(mlir::OpPassManager& manager, int opt_level, bool strict
     function.addPass(createFuse(single));
     return;
   }
+  AddSimplification(function, strict_math, /*keep_quantised=*/true);
+  IntegerProductsOptions integers;
+  integers.strict_math = strict_math;
+  function.addPass(createIntegerProducts(integers));
   AddSimplification(function, strict_math);
   function.addPass(createFoldPad());
   if (!strict_math) {
@@ -46,6 +52,7 @@ void BuildGraphPipeline(mlir::OpPassManager& manager, int opt_level, bool strict
   FoldScaleOptions scale;
   scale.strict_math = strict_math;
   function.addPass(createFoldScale(scale));
+  if (!strict_math) function.addPass(createFoldRequantisation());
   AddSimplification(function, strict_math);
   function.addPass(createAssignLayout());
   AddSimplification(function, strict_math);

@@ -68,14 +68,14 @@ Value Rebuild(mlir::PatternRewriter& rewriter, mlir::Operation* op, Value filter
   if (auto conv = llvm::dyn_cast<nn::ConvOp>(op))
     return nn::ConvOp::create(rewriter, op->getLoc(), conv.getType(), conv.getInput(), filter, bias,
                               conv.getStridesAttr(), conv.getPadsAttr(), conv.getDilationsAttr(), conv.getGroupAttr(),
-                              conv.getChannelsLastAttr());
+                              conv.getChannelsLastAttr(), conv.getInputZeroPointAttr());
   if (auto conv = llvm::dyn_cast<nn::ConvTransposeOp>(op))
     return nn::ConvTransposeOp::create(rewriter, op->getLoc(), conv.getType(), conv.getInput(), filter, bias,
                                        conv.getStridesAttr(), conv.getPadsAttr(), conv.getDilationsAttr(),
                                        conv.getGroupAttr(), conv.getChannelsLastAttr());
   auto matmul = llvm::cast<nn::MatMulOp>(op);
   return nn::MatMulOp::create(rewriter, op->getLoc(), matmul.getType(), matmul.getLhs(), filter, matmul.getTransAAttr(),
-                              matmul.getTransBAttr());
+                              matmul.getTransBAttr(), matmul.getLhsZeroPointAttr());
 }
 
 mlir::Type ElementOf(Value value) { return TensorTypeOf(value).getElementType(); }

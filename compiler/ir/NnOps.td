@@ -172,9 +172,10 @@ def Nn_CastOp : Nn_Op<"cast", [Pure, Nn_Elementwise]> {
 def Nn_MatMulOp : Nn_Op<"matmul", [Pure]> {
   let summary = "Matrix product over the last two dimensions; leading ones broadcast";
   let description = [{ lhs [..., M, K] (or [..., K, M] if trans_a), rhs [..., K, N] (or [..., N, K] if trans_b), result [..., M, N].
-    Both ranks are at least 2: the importer reshapes vectors. Integer operands accumulate in the result's type. }];
+    Both ranks are at least 2: the importer reshapes vectors. Integer operands accumulate in the result's type;
+    lhs_zero_point is subtracted from each element of an integer lhs first. }];
   let arguments = (ins Nn_Tensor:$lhs, Nn_Tensor:$rhs, DefaultValuedAttr<BoolAttr, "false">:$trans_a,
-                       DefaultValuedAttr<BoolAttr, "false">:$trans_b);
+                       DefaultValuedAttr<BoolAttr, "false">:$trans_b, DefaultValuedAttr<I64Attr, "0">:$lhs_zero_point);
   let results = (outs Nn_Tensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
   let hasVerifier = 1;
@@ -185,8 +186,11 @@ def Nn_MatMulOp : Nn_Op<"matmul", [Pure]> {
 // with channels_last: input [N, spatial..., C], filter [kernel..., C/group, M], result [N, spatial..., M].
 def Nn_ConvOp : Nn_Op<"conv", [Pure]> {
   let summary = "Convolution (cross-correlation) over 1 to 3 spatial dimensions";
+  let description = [{ Integer operands accumulate in the result's type; input_zero_point is subtracted from each element of an
+    integer input first, so that padding, which is zero, stands for that value. }];
   let arguments = (ins Nn_Tensor:$input, Nn_Tensor:$filter, Optional<Nn_Tensor>:$bias, DenseI64ArrayAttr:$strides,
-                       DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, I64Attr:$group, UnitAttr:$channels_last);
+                       DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, I64Attr:$group, UnitAttr:$channels_last,
+                       DefaultValuedAttr<I64Attr, "0">:$input_zero_point);
   let results = (outs Nn_Tensor:$result);
   let assemblyFormat = "$input `,` $filter (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;

@@ -104,7 +104,17 @@ AOT_VERIFY_REDUCE(ReduceMaxOp)
 AOT_VERIFY_REDUCE(ReduceMinOp)
 #undef AOT_VERIFY_REDUCE
 
+namespace {
+// A zero point belongs to integers: subtracting it from floats would be an operation of its own.
+LogicalResult VerifyZeroPoint(mlir::Operation* op, int64_t zero_point) {
+  if (zero_point == 0 || llvm::isa<mlir::IntegerType>(TensorTypeOf(op->getOperand(0)).getElementType()))
+    return success();
+  return op->emitOpError("a zero point needs integer operands");
+}
+}  // namespace
+
 LogicalResult MatMulOp::verify() {
+  if (failed(VerifyZeroPoint(*this, getLhsZeroPoint()))) return mlir::failure();
   auto lhs = TensorTypeOf(getLhs()).getShape(), rhs = TensorTypeOf(getRhs()).getShape();
   auto result = TensorTypeOf(getResult()).getShape();
   if (lhs.size() < 2 || rhs.size() < 2 || result.size() < 2) return emitOpError("operands must have at least rank 2");
@@ -120,6 +130,7 @@ LogicalResult MatMulOp::verify() {
 }
 
 LogicalResult ConvOp::verify() {
+  if (failed(VerifyZeroPoint(*this, getInputZeroPoint()))) return mlir::failure();
   auto input = TensorTypeOf(getInput()).getShape(), filter = TensorTypeOf(getFilter()).getShape();
   auto result = TensorTypeOf(getResult()).getShape();
   size_t spatial = input.size() - 2;

@@ -39,9 +39,10 @@ class Call {
   const Tensor* OptionalOperand(int index) const;
   const TensorType& Result(int index = 0);
 
-  // Attributes. An absent flag is false; every other attribute must be there.
+  // Attributes. An absent flag is false; every other attribute must be there unless a default is given.
   bool Flag(absl::string_view attribute);
   int64_t Int(absl::string_view attribute);
+  int64_t Int(absl::string_view attribute, int64_t absent) { return Find(attribute) ? Int(attribute) : absent; }
   double Float(absl::string_view attribute);
   std::string String(absl::string_view attribute);
   std::vector<double> Floats(absl::string_view attribute);

@@ -66,7 +66,7 @@ Convolution Read(Call& call, bool transposed) {
         IsFloat(c.bias->element()) == IsFloat(type.element) && ComputeTypeOf(c.bias->element()) != Compute::kNone,
         "operand 2 (bias) has element type ", Name(c.bias->element()), ", which does not fit");
   }
-  c.input = ChannelsFirst(input, channels_last);
+  c.input = ChannelsFirst(Centred(call, input, call.Int("input_zero_point", 0)), channels_last);
   c.type = ChannelsFirstType(type, channels_last);
   return c;
 }

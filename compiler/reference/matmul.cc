@@ -82,12 +82,13 @@ Results MatMul(Call& call) {
                "operands ", Name(lhs.element()), " and ", Name(rhs.element()), " and the result ", Name(type.element),
                " must be all floats or all integers");
   MatMulShape shape = Check(call, lhs, rhs, type);
+  const Tensor centred = Centred(call, lhs, call.Int("lhs_zero_point", 0));
   if (!call.ok()) return call.status();
   if (lhs.element() == ElementType::kFloat64 || rhs.element() == ElementType::kFloat64) {
     return OneResult(Product<double>(shape, lhs, rhs, type));
   }
   if (IsFloat(lhs.element())) return OneResult(Product<float>(shape, lhs, rhs, type));
-  return OneResult(Product<uint64_t>(shape, lhs, rhs, type));
+  return OneResult(Product<uint64_t>(shape, centred, rhs, type));
 }
 
 constexpr Kernel kKernels[] = {{"matmul", MatMul}};

@@ -6,6 +6,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "compiler/reference/call.h"
+#include "compiler/reference/tensor_access.h"
+
 namespace aot::reference {
 
 // Sums of floats are kept in double, sums of integers wrap.
@@ -56,6 +59,17 @@ std::vector<T> Transposed(const T* matrix, int64_t rows, int64_t columns) {
     for (int64_t c = 0; c < columns; ++c) result[static_cast<size_t>(c * rows + r)] = matrix[r * columns + c];
   }
   return result;
+}
+
+// The integers that quantised elements stand for, as int64: what a zero point is subtracted from fits in all of them.
+inline Tensor Centred(Call& call, const Tensor& quantised, int64_t zero_point) {
+  if (zero_point == 0) return quantised;
+  if (!call.Require(!IsFloat(quantised.element()), "a zero point needs integer operands")) return quantised;
+  Values<uint64_t> values(quantised);
+  std::vector<uint64_t> centred(static_cast<size_t>(values.size()));
+  for (size_t i = 0; i < centred.size(); ++i)
+    centred[i] = values[static_cast<int64_t>(i)] - static_cast<uint64_t>(zero_point);
+  return FromValues<uint64_t>({ElementType::kInt64, quantised.shape()}, centred);
 }
 
 }  // namespace aot::reference

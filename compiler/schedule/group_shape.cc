@@ -116,7 +116,7 @@ void SimplifyShapes(nn::GroupOp group) {
     mlir::OpBuilder builder(conv);
     mlir::Value product =
         nn::MatMulOp::create(builder, conv.getLoc(), conv.getResult().getType(), conv.getInput(), conv.getFilter(),
-                             /*trans_a=*/false, /*trans_b=*/false);
+                             /*trans_a=*/false, /*trans_b=*/false, conv.getInputZeroPoint());
     if (conv.getBias()) product = nn::AddOp::create(builder, conv.getLoc(), product.getType(), product, conv.getBias());
     conv.getResult().replaceAllUsesWith(product);
     conv.erase();

@@ -24,11 +24,42 @@ std::optional<unsigned> ArgumentOf(mlir::Value value) {
   return std::nullopt;
 }
 
+bool IsInteger(mlir::Type element, unsigned width) {
+  auto integer = llvm::dyn_cast<mlir::IntegerType>(element);
+  return integer && integer.getWidth() == width;
+}
+
+// Decides whether a product of `input` and a constant `filter` runs on the dot product instruction, and completes the
+// packing for it. `channels` is the last dimension of K, whose neighbours lie side by side in the input.
+void PlanDot(KernelPlan& plan, mlir::Value input, mlir::Value filter, mlir::Value result, int64_t zero_point,
+             llvm::ArrayRef<bool> is_constant, const target::Description& target) {
+  auto argument = ArgumentOf(filter);
+  mlir::Type from = nn::TensorTypeOf(input).getElementType(), by = nn::TensorTypeOf(filter).getElementType();
+  if (target.dot_product == target::DotProduct::kNone || !argument || !is_constant[*argument]) return;
+  if (!IsInteger(from, 8) || !IsInteger(by, 8) || by.isUnsignedInteger()) return;
+  if (!IsInteger(nn::TensorTypeOf(result).getElementType(), 32)) return;
+  DotPlan dot;
+  dot.widen = target.dot_product == target::DotProduct::kPairs;
+  bool wants_unsigned = target.dot_product == target::DotProduct::kUnsignedSigned;
+  dot.flip_sign = !dot.widen && from.isUnsignedInteger() != wants_unsigned;
+  plan.packing.products = dot.widen ? 2 : 4;
+  if (!dot.widen) {
+    plan.packing.zero_point = zero_point;
+    if (dot.flip_sign) plan.packing.zero_point += wants_unsigned ? 128 : -128;
+  }
+  plan.dot = dot;
+}
+
 // Adds a part to scratch and gives its offset.
 int64_t Reserve(KernelPlan& plan, int64_t bytes) {
   int64_t offset = plan.scratch_bytes;
   plan.scratch_bytes += Align(bytes);
   return offset;
+}
+
+// Bytes of one element of the left operand in scratch.
+int64_t CopiedBytes(const KernelPlan& plan, mlir::Type element) {
+  return plan.dot && plan.dot->widen ? 2 : StorageBytes(element);
 }
 
 void PlanPacking(KernelPlan& plan, mlir::Value operand, llvm::ArrayRef<bool> is_constant, bool pack_if_variable) {
@@ -59,10 +90,17 @@ void PlanMatMul(KernelPlan& plan, nn::MatMulOp op, llvm::ArrayRef<bool> is_const
   packing.cols = n;
   packing.col_stride = op.getTransB() ? k : 1;
   packing.width = plan.tile.width();
+  if (!op.getTransA())
+    PlanDot(plan, op.getLhs(), op.getRhs(), op.getResult(), op.getLhsZeroPoint(), is_constant, target);
   PlanPacking(plan, op.getRhs(), is_constant, /*pack_if_variable=*/op.getTransB() && m > 1);
-  if (!ArgumentOf(op.getLhs())) {
+  plan.input_pitch = op.getTransA() ? m : k;
+  bool whole_words = k % packing.products == 0;
+  if (!ArgumentOf(op.getLhs()) || (plan.dot && (plan.dot->widen || !whole_words))) {
     plan.copy_input = true;
-    plan.input_offset = Reserve(plan, lhs.getNumElements() * StorageBytes(lhs.getElementType()));
+    if (!op.getTransA()) plan.input_pitch = CeilDiv(k, packing.products) * packing.products;
+    int64_t rows = Product(lhs.getShape().drop_back());
+    int64_t elements = op.getTransA() ? lhs.getNumElements() : rows * plan.input_pitch;
+    plan.input_offset = Reserve(plan, elements * CopiedBytes(plan, lhs.getElementType()));
   }
 }
 
@@ -104,8 +142,18 @@ void PlanConv(KernelPlan& plan, nn::ConvOp op, llvm::ArrayRef<bool> is_constant,
     // Each row loads its own vector of the input: fewer accumulators are enough.
     plan.tile.vectors = 1;
     plan.tile.rows = static_cast<int>(std::min<int64_t>(rows, target.vector_registers >= 32 ? 8 : 4));
+    // Code grows with the pixels whose taps reach over an end of the row.
+    int64_t ends = std::max<int64_t>(0, op.getPads()[spatial - 1]) + std::max<int64_t>(0, op.getPads().back());
+    bool is_small = ends * packing.k_sizes[spatial - 1] <= 512 && packing.k_sizes[spatial - 1] <= 64;
+    if (last && is_small && ArgumentOf(op.getInput()) && ArgumentOf(op.getFilter())) {
+      plan.depthwise = true;
+      return;
+    }
   }
   packing.width = plan.tile.width();
+  // A group's channels are the neighbours that share a word.
+  if (!depthwise && (group == 1 || per_group % 4 == 0))
+    PlanDot(plan, op.getInput(), op.getFilter(), op.getResult(), op.getInputZeroPoint(), is_constant, target);
   PlanPacking(plan, op.getFilter(), is_constant, /*pack_if_variable=*/true);
 
   bool padded = llvm::any_of(op.getPads(), [](int64_t p) { return p != 0; });
@@ -113,9 +161,12 @@ void PlanConv(KernelPlan& plan, nn::ConvOp op, llvm::ArrayRef<bool> is_constant,
   for (int64_t i = 0; i < spatial; ++i)
     plan.padded_shape.push_back(input.getDimSize(last ? i + 1 : i + 2) + op.getPads()[i] + op.getPads()[i + spatial]);
   plan.padded_shape.push_back(channels);
-  if (padded || !last || !ArgumentOf(op.getInput())) {
+  plan.input_pitch = CeilDiv(channels, packing.products) * packing.products;
+  bool whole_words = plan.input_pitch == channels;
+  if (padded || !last || !ArgumentOf(op.getInput()) || (plan.dot && (plan.dot->widen || !whole_words))) {
     plan.copy_input = true;
-    plan.input_offset = Reserve(plan, Product(plan.padded_shape) * StorageBytes(input.getElementType()));
+    plan.input_offset = Reserve(plan, Product(llvm::ArrayRef(plan.padded_shape).drop_back()) * plan.input_pitch *
+                                          CopiedBytes(plan, input.getElementType()));
   }
 }
 
@@ -183,6 +234,12 @@ void PlanRecurrent(KernelPlan& plan, mlir::Operation* op, bool gates_apart, llvm
 
 int64_t PanelPacking::depth() const { return Product(k_sizes); }
 int64_t PanelPacking::elements() const { return groups * depth() * cols; }
+int64_t PanelPacking::words() const {
+  return k_sizes.empty() ? 1 : depth() / std::max<int64_t>(1, k_sizes.back()) * CeilDiv(k_sizes.back(), products);
+}
+int64_t PanelPacking::bytes(int64_t element_bytes) const {
+  return products == 1 ? elements() * element_bytes : groups * cols * (1 + words()) * 4;
+}
 
 int64_t StorageBytes(mlir::Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
 

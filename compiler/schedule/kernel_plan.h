@@ -24,18 +24,38 @@ struct Tile {
 // A matrix operand in panels: [groups][cols / width][K][width], the last panel as narrow as the rest of cols. K runs
 // over k_sizes in row-major order. Source element (g, k..., n) lies at g * group_stride + sum k_i * k_strides[i] + n *
 // col_stride.
+//
+// With `products` > 1, for dot product instructions, the last dimension of K goes in words of 32 bits that hold that
+// many neighbours of one column, filled up with zeros: [groups][cols / width][1 + words][width]. Each panel begins with
+// a row of 32-bit sums that its columns start from: -zero_point times the sum of the column.
 struct PanelPacking {
   int64_t groups = 1, group_stride = 0;
   llvm::SmallVector<int64_t, 4> k_sizes, k_strides;
   int64_t cols = 1, col_stride = 1;
   int64_t width = 1;
+  int64_t products = 1, zero_point = 0;
 
   int64_t depth() const;     // K
   int64_t elements() const;  // of the packed operand
+  int64_t words() const;     // of one column, without what it starts from
+  // Of the packed operand, whose elements have this size.
+  int64_t bytes(int64_t element_bytes) const;
+};
+
+// A product of 8-bit integers by the target's dot product instruction.
+struct DotPlan {
+  // Bytes of the left operand that the instruction takes with the other sign: their top bit is flipped as they are
+  // loaded, and the zero point with them.
+  bool flip_sign = false;
+  // The left operand is copied as 16-bit integers without its zero point.
+  bool widen = false;
 };
 
 struct KernelPlan {
+  // A convolution of each channel by itself that reads its input where it lies; tile.rows pixels of a row at a time.
+  bool depthwise = false;
   Tile tile;
+  std::optional<DotPlan> dot;
   // Packing of the operand with this number in the group's operand list, done at compile time.
   std::optional<unsigned> packed_operand;
   // The same packing, done at run time into scratch, for an operand that is not constant.
@@ -44,6 +64,8 @@ struct KernelPlan {
   // The left operand (or the input image with its halo) is copied into scratch first.
   bool copy_input = false;
   llvm::SmallVector<int64_t, 6> padded_shape;  // of that image: spatial dimensions and channels
+  // Elements of one row of the left operand (of one pixel of the image) as the product reads it.
+  int64_t input_pitch = 0;
   // Byte offsets of the parts of scratch, and its size.
   int64_t input_offset = 0, pack_offset = 0, scratch_bytes = 0;
   // Of recurrent layers, whose first state is at input_offset.

@@ -141,7 +141,7 @@ class ProgramBuilder {
     std::string key;
     if (packing) {
       key = absl::StrCat(packing->groups, ",", packing->group_stride, ",", packing->cols, ",", packing->col_stride, ",",
-                         packing->width);
+                         packing->width, ",", packing->products, ",", packing->zero_point);
       for (auto [size, stride] : llvm::zip(packing->k_sizes, packing->k_strides))
         absl::StrAppend(&key, ";", size, ",", stride);
     }
@@ -152,6 +152,7 @@ class ProgramBuilder {
       if (packing) weight.packing = *packing;
       weight.offset = program_.weights_size;
       weight.bytes = Bytes(constant.getResult());
+      if (packing) weight.bytes = packing->bytes(StorageBytes(nn::TensorTypeOf(constant.getResult()).getElementType()));
       program_.weights_size = Align(program_.weights_size + weight.bytes);
       program_.weights.push_back(std::move(weight));
     }

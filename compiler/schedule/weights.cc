@@ -34,6 +34,50 @@ void Pack(const PanelPacking& packing, const uint8_t* from, int64_t element_byte
   }
 }
 
+// The same for dot product instructions: signed bytes in words of four, or widened in words of two.
+void PackWords(const PanelPacking& packing, const int8_t* from, char* to) {
+  int64_t last = packing.k_sizes.back(), words = (last + packing.products - 1) / packing.products;
+  int64_t taps = last == 0 ? 0 : packing.depth() / last;
+  auto append = [&to](auto value) {
+    std::memcpy(to, &value, sizeof value);
+    to += sizeof value;
+  };
+  for (int64_t group = 0; group < packing.groups; ++group) {
+    for (int64_t start = 0; start < packing.cols; start += packing.width) {
+      int64_t end = std::min(start + packing.width, packing.cols);
+      // The element in row (tap, k) of column n.
+      auto element = [&](int64_t tap, int64_t k, int64_t n) -> int8_t {
+        if (k >= last) return 0;
+        int64_t offset = k * packing.k_strides.back();
+        for (size_t d = packing.k_sizes.size() - 1; d-- > 0;) {
+          offset += tap % packing.k_sizes[d] * packing.k_strides[d];
+          tap /= packing.k_sizes[d];
+        }
+        return from[group * packing.group_stride + offset + n * packing.col_stride];
+      };
+      for (int64_t n = start; n < end; ++n) {
+        int64_t sum = 0;
+        for (int64_t tap = 0; tap < taps; ++tap)
+          for (int64_t k = 0; k < last; ++k) sum += element(tap, k, n);
+        append(static_cast<int32_t>(-packing.zero_point * sum));
+      }
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        for (int64_t word = 0; word < words; ++word) {
+          for (int64_t n = start; n < end; ++n) {
+            for (int64_t i = 0; i < packing.products; ++i) {
+              int8_t value = element(tap, word * packing.products + i, n);
+              if (packing.products == 4)
+                append(value);
+              else
+                append(static_cast<int16_t>(value));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> PackWeights(const Program& program) {
@@ -41,12 +85,15 @@ absl::StatusOr<std::string> PackWeights(const Program& program) {
   for (const Weight& weight : program.weights) {
     auto tensor = nn::ToTensor(weight.value);
     if (!tensor.ok()) return tensor.status();
-    if (static_cast<int64_t>(tensor->bytes().size()) != weight.bytes)
-      return absl::InternalError(
-          absl::StrCat("a constant has ", tensor->bytes().size(), " bytes, planned were ", weight.bytes));
-    if (weight.packing)
-      Pack(*weight.packing, tensor->bytes().data(), weight.bytes / std::max<int64_t>(1, tensor->size()),
-           &bytes[weight.offset]);
+    int64_t size = static_cast<int64_t>(tensor->bytes().size());
+    int64_t element_bytes = size / std::max<int64_t>(1, tensor->size());
+    int64_t planned = weight.packing ? weight.packing->bytes(element_bytes) : size;
+    if (planned != weight.bytes)
+      return absl::InternalError(absl::StrCat("a constant has ", planned, " bytes, planned were ", weight.bytes));
+    if (weight.packing && weight.packing->products > 1)
+      PackWords(*weight.packing, reinterpret_cast<const int8_t*>(tensor->bytes().data()), &bytes[weight.offset]);
+    else if (weight.packing)
+      Pack(*weight.packing, tensor->bytes().data(), element_bytes, &bytes[weight.offset]);
     else if (weight.bytes > 0)
       std::memcpy(&bytes[weight.offset], tensor->bytes().data(), weight.bytes);
   }

@@ -38,6 +38,7 @@ std::vector<Description> Aarch64() {
   Description a75 = Core("cortex-a75", "Armv8.2-A with dot product and half precision");
   a75.features = "-aes,-sha2";
   a75.required_features = ArmV82();
+  a75.dot_product = DotProduct::kSigned;
   a75.l1_bytes = 64 << 10;
   a75.l2_bytes = 256 << 10;
   // QEMU 7.2 has no model of this core; the A76 has the same extensions.
@@ -46,6 +47,7 @@ std::vector<Description> Aarch64() {
   Description n1 = Core("neoverse-n1", "Armv8.2-A server core with dot product and half precision");
   n1.features = "-aes,-sha2";
   n1.required_features = ArmV82();
+  n1.dot_product = DotProduct::kSigned;
   n1.l1_bytes = 64 << 10;
   n1.l2_bytes = 1 << 20;
   n1.emulator = "qemu-aarch64 -cpu neoverse-n1";

@@ -42,12 +42,12 @@ absl::StatusOr<const Description*> Find(absl::string_view name) {
 std::string Digest(const Description& d) {
   // Every field on its own line with its name. A value can't forge another field: none holds a newline (target_test
   // checks it).
-  const std::string text =
-      absl::StrCat("name=", d.name, "\nsummary=", d.summary, "\ntriple=", d.triple, "\ncpu=", d.cpu,
-                   "\nfeatures=", d.features, "\nrequired_features=", absl::StrJoin(d.required_features, ","),
-                   "\nvector_bits=", d.vector_bits, "\nvector_registers=", d.vector_registers,
-                   "\nfused_multiply_add=", d.fused_multiply_add ? 1 : 0, "\nl1_bytes=", d.l1_bytes,
-                   "\nl2_bytes=", d.l2_bytes, "\nmax_page_size=", d.max_page_size, "\nemulator=", d.emulator, "\n");
+  const std::string text = absl::StrCat(
+      "name=", d.name, "\nsummary=", d.summary, "\ntriple=", d.triple, "\ncpu=", d.cpu, "\nfeatures=", d.features,
+      "\nrequired_features=", absl::StrJoin(d.required_features, ","), "\nvector_bits=", d.vector_bits,
+      "\nvector_registers=", d.vector_registers, "\nfused_multiply_add=", d.fused_multiply_add ? 1 : 0,
+      "\ndot_product=", static_cast<int>(d.dot_product), "\nl1_bytes=", d.l1_bytes, "\nl2_bytes=", d.l2_bytes,
+      "\nmax_page_size=", d.max_page_size, "\nemulator=", d.emulator, "\n");
   uint8_t digest[AOT_SHA256_SIZE];
   aot_sha256(text.data(), text.size(), digest);
   return absl::BytesToHexString({reinterpret_cast<const char*>(digest), sizeof digest});

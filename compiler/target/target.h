@@ -13,6 +13,14 @@ namespace aot::target {
 
 enum class Form { kSharedObject };  // how the artifact is delivered
 
+// The instruction that sums products of 8-bit integers into 32 bits.
+enum class DotProduct {
+  kNone,
+  kPairs,           // two products of 16-bit integers a lane (pmaddwd): operands are widened first
+  kUnsignedSigned,  // four products of unsigned and signed bytes a lane (vpdpbusd)
+  kSigned,          // four products of signed bytes a lane (sdot)
+};
+
 struct Description {
   std::string name;      // "cortex-a75"; what users type
   std::string summary;   // one line for `aotctl targets`
@@ -24,6 +32,7 @@ struct Description {
   int vector_bits = 128;  // native SIMD width
   int vector_registers = 16;
   bool fused_multiply_add = false;
+  DotProduct dot_product = DotProduct::kNone;
   int64_t l1_bytes = 32 << 10;
   int64_t l2_bytes = 512 << 10;
   int64_t max_page_size = 16384;  // of the linked object

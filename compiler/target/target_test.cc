@@ -13,7 +13,7 @@ TEST(Target, NamesAreSortedAndUnique) {
   std::vector<std::string> names;
   for (const Description& d : All()) names.push_back(d.name);
   EXPECT_EQ(names, (std::vector<std::string>{"cortex-a53", "cortex-a75", "neoverse-n1", "x86-64-v2", "x86-64-v3",
-                                             "x86-64-v4"}));
+                                             "x86-64-v4", "x86-64-v4-vnni"}));
 }
 
 TEST(Target, UnknownNameListsTheKnownOnes) {

@@ -30,6 +30,7 @@ Description Level(std::string name, std::string summary) {
 std::vector<Description> X86_64() {
   Description v2 = Level("x86-64-v2", "x86-64 with SSE4.2 (2009 and later)");
   v2.required_features = LevelTwo();
+  v2.dot_product = DotProduct::kPairs;
   v2.l2_bytes = 256 << 10;
   v2.emulator = "qemu-x86_64 -cpu Nehalem";
 
@@ -37,6 +38,7 @@ std::vector<Description> X86_64() {
   v3.required_features = With(v2.required_features, {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "lzcnt", "movbe"});
   v3.vector_bits = 256;
   v3.fused_multiply_add = true;
+  v3.dot_product = DotProduct::kPairs;
   v3.l2_bytes = 256 << 10;
   v3.emulator = "qemu-x86_64 -cpu Haswell";
 
@@ -47,8 +49,17 @@ std::vector<Description> X86_64() {
   v4.vector_bits = 512;
   v4.vector_registers = 32;
   v4.fused_multiply_add = true;
+  v4.dot_product = DotProduct::kPairs;
   v4.l2_bytes = 1 << 20;
-  return {v2, v3, v4};
+
+  // Not a level of the psABI: the fourth with the one extension that quantised models live on.
+  Description vnni = v4;
+  vnni.name = "x86-64-v4-vnni";
+  vnni.summary = "x86-64 with AVX-512 and its byte dot product (Ice Lake, Zen 4 and later)";
+  vnni.features += ",+avx512vnni";
+  vnni.required_features.push_back("avx512vnni");
+  vnni.dot_product = DotProduct::kUnsignedSigned;
+  return {v2, v3, v4, vnni};
 }
 
 }  // namespace aot::target

@@ -27,14 +27,16 @@ namespace {
 reference::Tensor RandomTensor(const reference::TensorType& type, std::mt19937_64& random) {
   reference::Tensor tensor(type);
   std::uniform_real_distribution<double> real(-2, 2);
-  std::uniform_int_distribution<int64_t> integer(-4, 4);
+  bool is_byte = type.element == reference::ElementType::kInt8 || type.element == reference::ElementType::kUint8;
+  std::uniform_int_distribution<int64_t> integer(is_byte ? -128 : -4, is_byte ? 127 : 4);
   for (int64_t i = 0; i < tensor.size(); ++i) {
     if (reference::IsFloat(type.element))
       tensor.SetFloat(i, real(random));
     else if (type.element == reference::ElementType::kBool)
       tensor.SetInt(i, integer(random) > 0);
     else
-      tensor.SetInt(i, reference::IsUnsignedInteger(type.element) ? std::abs(integer(random)) : integer(random));
+      tensor.SetInt(
+          i, reference::IsUnsignedInteger(type.element) && !is_byte ? std::abs(integer(random)) : integer(random));
   }
   return tensor;
 }
@@ -72,8 +74,10 @@ std::vector<std::string> RunnableTargets() {
   names.push_back("x86-64-v2");
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) names.push_back("x86-64-v3");
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq"))
+      __builtin_cpu_supports("avx512dq")) {
     names.push_back("x86-64-v4");
+    if (__builtin_cpu_supports("avx512vnni")) names.push_back("x86-64-v4-vnni");
+  }
 #else
   names.push_back("cortex-a53");
 #endif

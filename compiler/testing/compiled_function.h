@@ -22,8 +22,8 @@ struct Comparison {
   double error = 0;
 };
 
-// `module` holds `func.func @main` in the nn dialect. Inputs are random with this seed: floats in [-2, 2], integers in
-// [-4, 4], booleans.
+// `module` holds `func.func @main` in the nn dialect. Inputs are random with this seed: floats in [-2, 2], bytes of all
+// values, other integers in [-4, 4], booleans.
 absl::StatusOr<Comparison> CompileAndCompare(absl::string_view module, absl::string_view target, int opt_level,
                                              uint64_t seed);
 
