@@ -10,6 +10,14 @@
 namespace aot::ota {
 namespace {
 
+// Below this an update begins by giving back what nobody needs.
+constexpr int64_t kLeastFreeBytes = int64_t{1} << 20;
+
+Status TooManyStarts(const Slot& slot) {
+  return Status(Code::kFailedSelfTest,
+                "started " + std::to_string(slot.attempts) + " times without getting through its self-test");
+}
+
 // The steps share the open state directory.
 class Fetch {
  public:
@@ -23,6 +31,8 @@ class Fetch {
     if (options_.log) options_.log(message);
   }
   Status Update(InstallResult* result);
+  // Whether a version took the process down, or the device, as often in a row as it may.
+  bool StartedTooOften(const Slot& slot) const;
   Status LoadFirstGood(const InstallResult& newest, aot_model** out);
   Status TryLoad(Slot* slot, aot_model** out);
   bool DropDamagedParts(const Slot& slot);
@@ -37,12 +47,13 @@ class Fetch {
 Status Fetch::Update(InstallResult* result) {
   const std::unique_ptr<Transport> transport = MakeCurlTransport(options_.curl);
   if (transport == nullptr) return Status(Code::kNetwork, "libcurl can't start");
+  // What other updates left behind must not keep this one from writing its first file.
+  if (state_.FreeBytes() < kLeastFreeBytes) AOT_OTA_RETURN_IF_ERROR(ReclaimSpace(&state_, nullptr));
   Updater updater(transport.get(), &state_, options_.install.server_url + "/tuf", options_.metadata, options_.now,
                   options_.log);
-  AOT_OTA_RETURN_IF_ERROR(updater.Begin(options_.root));
+  AOT_OTA_RETURN_IF_ERROR(updater.Begin(options_.first_root));
   AOT_OTA_RETURN_IF_ERROR(updater.Refresh());
-  PartStore parts(&state_, transport.get(), options_.download);
-  return InstallNewest(&updater, &parts, &slots_, &state_, options_.install, result);
+  return InstallNewest({&updater, transport.get(), &slots_, &state_, options_.download}, options_.install, result);
 }
 
 // A damaged part must not stop the next update from fetching it again, nor speak against the version. True if there was
@@ -52,7 +63,7 @@ bool Fetch::DropDamagedParts(const Slot& slot) {
   bool damaged = false;
   for (const Part* part : {&slot.manifest, &slot.code, &slot.weights}) {
     const std::string path = PartStore::PathOf(part->sha256);
-    if (part->length == 0 || parts.Verify(path, *part).code() != Code::kDigest) continue;
+    if (part->length == 0 || !parts.Damaged(*part)) continue;
     Log(path + " is damaged and was removed");
     (void)state_.RemoveAll(path);
     damaged = true;
@@ -60,50 +71,65 @@ bool Fetch::DropDamagedParts(const Slot& slot) {
   return damaged;
 }
 
+bool Fetch::StartedTooOften(const Slot& slot) const { return slot.attempts >= options_.max_starts; }
+
 Status Fetch::TryLoad(Slot* slot, aot_model** out) {
-  const std::string what = "slot " + slot->name + ", release " + std::to_string(slot->release);
-  if (!slot->failure.empty()) return Status(Code::kFailedSelfTest, what + " failed before: " + slot->failure);
-  if (!slot->confirmed) {
-    if (slot->attempts >= options_.max_starts) {
-      const std::string reason =
-          "started " + std::to_string(slot->attempts) + " times without getting through its self-test";
-      (void)slots_.MarkFailed(slot, reason);
-      return Status(Code::kFailedSelfTest, what + ": " + reason);
-    }
-    AOT_OTA_RETURN_IF_ERROR(slots_.RecordAttempt(slot));
+  if (!slot->failure.empty()) return Status(Code::kFailedSelfTest, "failed before: " + slot->failure);
+  if (!slot->confirmed && StartedTooOften(*slot)) {
+    (void)slots_.MarkFailed(slot, TooManyStarts(*slot).message());
+    return TooManyStarts(*slot);
   }
+  const Status counted = slots_.RecordAttempt(slot);
+  // A version that never proved itself isn't started uncounted; one that did also runs from a read-only file system.
+  if (!counted.ok() && !slot->confirmed) return counted;
+  if (!counted.ok()) Log(counted.message());
   const Status loaded = LoadSlot(&state_, *slot, out);
   if (loaded.ok()) {
     // Where this can't be written the version runs all the same, and proves itself again next time.
-    const Status confirmed = slot->confirmed ? Status() : slots_.Confirm(slot);
+    const Status confirmed = slots_.Confirm(slot);
     if (!confirmed.ok()) Log(confirmed.message());
     return Status();
   }
-  if (DropDamagedParts(*slot)) return loaded.At(what);
-  // Only a verdict on the version itself is remembered: storage or memory may be better next time.
-  const bool verdict = loaded.code() == Code::kFailedSelfTest || loaded.code() == Code::kIncompatible ||
-                       loaded.code() == Code::kMalformed;
+  (void)slots_.ForgetAttempt(slot);
+  if (DropDamagedParts(*slot)) return loaded;
+  // Only a verdict on the version itself is remembered: storage or memory may be better next time, and a later build of
+  // the application may bring what this version needs.
+  const bool verdict = loaded.code() == Code::kFailedSelfTest || loaded.code() == Code::kMalformed;
   if (verdict && !slot->confirmed) (void)slots_.MarkFailed(slot, loaded.message());
-  return loaded.At(what);
+  return loaded;
 }
 
 Status Fetch::LoadFirstGood(const InstallResult& newest, aot_model** out) {
   std::vector<Slot> slots;
   AOT_OTA_RETURN_IF_ERROR(slots_.List(&slots));
-  // What the repository wants comes first, also where it is the older slot (another target, or an old artifact
-  // published again).
+  // What the repository wants comes first, then the newest. A version that took the process down so often in a row that
+  // it won't be otherwise this time comes last, even if it ran before.
   std::stable_partition(slots.begin(), slots.end(), [&](const Slot& slot) { return slot.name == newest.slot.name; });
+  const std::string wanted = slots.empty() ? "" : slots.front().name;
+  std::stable_partition(slots.begin(), slots.end(),
+                        [&](const Slot& slot) { return !slot.confirmed || !StartedTooOften(slot); });
   Status first_failure;
-  for (size_t i = 0; i < slots.size(); ++i) {
-    const Status status = TryLoad(&slots[i], out);
+  const auto note = [&](const Slot& slot, const Status& status) {
+    const Status placed = status.At("slot " + slot.name + ", release " + std::to_string(slot.release));
+    Log(placed.message());
+    if (first_failure.ok()) first_failure = placed;
+    if (outcome_->update.ok()) outcome_->update = placed;
+  };
+  if (!slots.empty() && slots.front().name != wanted) {
+    const Slot& passed_over = slots.back();
+    note(passed_over, TooManyStarts(passed_over));
+    if (options_.require_update) return first_failure;
+  }
+  for (Slot& slot : slots) {
+    const Status status = TryLoad(&slot, out);
     if (status.ok()) {
-      outcome_->slot = slots[i];
-      outcome_->source = i > 0 ? Source::kPrevious : newest.installed ? Source::kDownloaded : Source::kInstalled;
+      outcome_->slot = slot;
+      outcome_->source = slot.name != wanted ? Source::kPrevious
+                         : newest.installed  ? Source::kDownloaded
+                                             : Source::kInstalled;
       return status;
     }
-    Log(status.message());
-    if (first_failure.ok()) first_failure = status;
-    if (outcome_->update.ok()) outcome_->update = status;
+    note(slot, status);
     if (options_.require_update) break;
   }
   if (!first_failure.ok()) return first_failure;
@@ -115,9 +141,9 @@ Status Fetch::LoadFirstGood(const InstallResult& newest, aot_model** out) {
 void Fetch::CollectGarbage() {
   std::set<Digest> used;
   Status status = PartsInUse(&state_, &used);
+  if (status.ok()) status = Downloads::PartsInUse(&state_, &used);
   if (status.ok()) status = PartStore(&state_, nullptr, options_.download).RemoveAllBut(used);
-  // Partial downloads are kept for as long as the update that needs them has not come through.
-  if (status.ok() && outcome_->source == Source::kDownloaded) status = state_.RemoveAll("staging");
+  if (status.ok()) status = CleanStaging(&state_);
   if (!status.ok()) Log("cleaning up: " + status.message());
 }
 
@@ -135,8 +161,10 @@ Status Fetch::Run(aot_model** out) {
       if (options_.require_update) return outcome_->update;
     }
   }
+  // Finished parts of an update that broke off are kept until one comes through.
+  const bool updated = !options_.offline && outcome_->update.ok();
   AOT_OTA_RETURN_IF_ERROR(LoadFirstGood(newest, out));
-  CollectGarbage();
+  if (updated) CollectGarbage();
   return Status();
 }
 

@@ -17,14 +17,14 @@ namespace aot::ota {
 struct FetchOptions {
   InstallRequest install;
   std::string state_dir;
-  std::string root;  // trusted root metadata for first use
+  FirstRoot first_root;  // for the first use of the state directory
   bool offline = false;
   bool require_update = false;
   MetadataLimits metadata;
   CurlOptions curl;
   DownloadPolicy download;
   int64_t lock_timeout_ms = 60000;
-  int64_t max_starts = 3;  // of an unconfirmed version
+  int64_t max_starts = 3;  // of a version in a row that end without a word; at most 32
   int64_t now = 0;         // seconds since 1970
   LogSink log;
   StateDirectory::StepHook step_hook = nullptr;  // for tests

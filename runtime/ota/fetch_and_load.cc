@@ -1,8 +1,6 @@
 // The C boundary: configuration in, aot_status and texts out.
 #include <cstring>
 #include <ctime>
-#include <fstream>
-#include <iterator>
 
 #include "aot/ota.h"
 #include "runtime/ota/fetch.h"
@@ -22,10 +20,12 @@ aot_status StatusOf(Code code) {
     case Code::kInvalidArgument:
       return AOT_INVALID_ARGUMENT;
     case Code::kIo:
+    case Code::kNoSpace:
       return AOT_IO_ERROR;
     case Code::kNetwork:
       return AOT_NETWORK_ERROR;
     case Code::kNotFound:
+    case Code::kMissingMetadata:
       return AOT_NOT_FOUND;
     case Code::kMalformed:
       return AOT_MALFORMED;
@@ -91,19 +91,6 @@ void ReadLimits(const aot_fetch_limits& limits, FetchOptions* out) {
   Override(limits.max_starts, &out->max_starts);
 }
 
-Status ReadRoot(const aot_fetch_config& config, FetchOptions* out) {
-  if (config.root != nullptr) {
-    out->root.assign(static_cast<const char*>(config.root), config.root_size);
-  } else if (config.root_path != nullptr) {
-    std::ifstream file(config.root_path, std::ios::binary);
-    if (!file) return Status(Code::kNotFound, std::string("can't open the trusted root ") + config.root_path);
-    out->root.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  }
-  if (static_cast<int64_t>(out->root.size()) > out->metadata.root)
-    return Status(Code::kLimit, "the trusted root is larger than " + std::to_string(out->metadata.root) + " bytes");
-  return Status();
-}
-
 Status ReadName(const char* what, const char* value, std::string* out) {
   if (value == nullptr || !IsSafeComponent(value))
     return Invalid(std::string(what) + " is \"" + (value != nullptr ? value : "NULL") +
@@ -133,7 +120,8 @@ Status ReadConfig(const aot_fetch_config& config, const char* model, FetchOption
   out->install.server_url = url;
   if (config.ca_file != nullptr) out->curl.ca_file = config.ca_file;
   ReadLimits(config.limits, out);
-  if (!out->offline) AOT_OTA_RETURN_IF_ERROR(ReadRoot(config, out));
+  if (config.root != nullptr) out->first_root.bytes.assign(static_cast<const char*>(config.root), config.root_size);
+  if (config.root_path != nullptr) out->first_root.path = config.root_path;
   aot_port_detect_cpu(&out->install.cpu);
   out->now = config.now != nullptr ? config.now(config.context) : static_cast<int64_t>(time(nullptr));
   if (config.log != nullptr) {

@@ -2,6 +2,7 @@
 // ran, each attack and each fault on it, and a power cut at every step.
 #include "runtime/ota/fetch.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 
@@ -157,7 +158,10 @@ TEST_F(FetchTest, KeepsTwoVersionsAndNoMore) {
   ASSERT_TRUE(state.Open(state_).ok());
   ASSERT_TRUE(state.List("parts", &names).ok());
   EXPECT_EQ(names.size(), 5u);  // two manifests, two weights, one code
-  EXPECT_FALSE(state.Exists("staging"));
+  for (const char* directory : {"staging", "downloads/stable"}) {
+    ASSERT_TRUE(state.List(directory, &names).ok());
+    EXPECT_TRUE(names.empty()) << directory;
+  }
 }
 
 // --- Without a repository.
@@ -333,6 +337,39 @@ TEST_F(FetchTest, AFailedSelfTestBringsThePreviousVersionBack) {
   ExpectRuns(3, AOT_FETCH_INSTALLED);
 }
 
+// The emergency: release 2 was a mistake, the artifact of release 1 is published again as release 3.
+TEST_F(FetchTest, AnOldArtifactPublishedAgainIsTheNewest) {
+  Release(1, 1);
+  ASSERT_EQ(Fetch().value, 3.0f);
+  Release(2, 2);
+  ASSERT_EQ(Fetch().value, 4.0f);
+  Release(3, 1);
+  ExpectRuns(3, AOT_FETCH_INSTALLED);
+  const Loaded offline = Fetch(AOT_FETCH_OFFLINE);
+  EXPECT_EQ(offline.value, 3.0f) << "went back to the withdrawn release";
+  EXPECT_EQ(offline.report.release, 3u);
+  // A bad release 4 takes the withdrawn one's place, not that of the version that runs.
+  Release(4, 4, /*good=*/false);
+  const Loaded after = Fetch();
+  EXPECT_EQ(after.value, 3.0f);
+  EXPECT_EQ(after.report.source, AOT_FETCH_PREVIOUS);
+  EXPECT_EQ(Fetch(AOT_FETCH_OFFLINE).value, 3.0f);
+}
+
+TEST_F(FetchTest, TheNewestArtifactMayGetAnotherNumber) {
+  Release(1, 1);
+  ASSERT_EQ(Fetch().value, 3.0f);
+  Release(2, 2);
+  ASSERT_EQ(Fetch().value, 4.0f);
+  Release(3, 2);
+  const Loaded loaded = Fetch();
+  EXPECT_EQ(loaded.value, 4.0f);
+  EXPECT_EQ(loaded.report.release, 3u);
+  EXPECT_EQ(loaded.report.downloaded_bytes, 0u);
+  Release(2, 2);
+  EXPECT_EQ(Fetch().report.update_status, AOT_ROLLBACK);
+}
+
 TEST_F(FetchTest, AFirstVersionThatFailsIsAnError) {
   Release(1, 1, /*good=*/false);
   const Loaded loaded = Fetch();
@@ -383,14 +420,74 @@ TEST_F(FetchTest, ResumesADownloadAcrossCalls) {
   EXPECT_EQ(loaded.report.downloaded_bytes, artifact.code.size() - 700 + artifact.weights.size());
 }
 
+TEST_F(FetchTest, AnUpdateThatBrokeOffKeepsWhatItHas) {
+  Release(1, 1);
+  ASSERT_EQ(Fetch().value, 3.0f);
+  const compiler::Artifact second = Release(2, 2);
+  const std::string path = "/blobs/sha256/" + Sha256HexForTest(second.weights);
+  server_.Remove(path);
+  ExpectRefused(AOT_NOT_FOUND);
+  ExpectRuns(3, AOT_FETCH_INSTALLED, AOT_FETCH_OFFLINE);
+  // Another model's update doesn't clean it away either.
+  AddRelease(&server_, &repository_, MakeTestArtifact({7}), "stable", "second", 1);
+  repository_.Publish();
+  ASSERT_EQ(Fetch(0, "second").report.source, AOT_FETCH_DOWNLOADED);
+  server_.Put(path, second.weights);
+  const Loaded loaded = Fetch();
+  EXPECT_EQ(loaded.value, 4.0f);
+  EXPECT_EQ(loaded.report.downloaded_bytes, second.weights.size());
+}
+
+TEST_F(FetchTest, APartialDownloadOutlivesAnotherModelsUpdate) {
+  const compiler::Artifact artifact = Release(1, 1);
+  const std::string path = "/blobs/sha256/" + Sha256HexForTest(artifact.code);
+  Misbehaviour cut;
+  cut.cut_after = 700;
+  cut.cuts = 1;
+  server_.Misbehave(path, cut);
+  EXPECT_EQ(Fetch().status, AOT_NETWORK_ERROR);
+  AddRelease(&server_, &repository_, MakeTestArtifact({7}), "stable", "second", 1);
+  repository_.Publish();
+  ASSERT_EQ(Fetch(0, "second").status, AOT_OK);
+  StateDirectory state;
+  ASSERT_TRUE(state.Open(state_).ok());
+  EXPECT_TRUE(state.Exists("downloads/stable/m/" + Sha256HexForTest(artifact.code) + ".part"));
+  // A newer release of the same model has no use for it.
+  Release(2, 2);
+  ASSERT_EQ(Fetch().value, 4.0f);
+  EXPECT_FALSE(state.Exists("downloads/stable/m"));
+}
+
+TEST_F(FetchTest, TheRootIsReadOnlyWhenItIsNeeded) {
+  Release(1, 1);
+  const std::string url = server_.url();
+  aot_fetch_config config = {};
+  config.size = sizeof(config);
+  config.url = url.c_str();
+  config.state_dir = state_.c_str();
+  config.flags = AOT_FETCH_REQUIRE_UPDATE;
+  config.now = Now;
+  config.context = this;
+  aot_model* model = nullptr;
+  aot_error error = {};
+  EXPECT_EQ(aot_fetch_and_load(&config, "m", &model, &error), AOT_INVALID_ARGUMENT);
+  EXPECT_STREQ(error.message, "no trusted root given");
+  ASSERT_EQ(Fetch().status, AOT_OK);
+  config.root_path = "/no/such/root.json";
+  ASSERT_EQ(aot_fetch_and_load(&config, "m", &model, &error), AOT_OK) << error.message;
+  aot_unload(model);
+}
+
 // A power cut: the process ends before a step, by number or by name.
 struct PowerCut {
   int steps = -1;
   std::string name;
 };
-void Cut(void* context, const char* step) {
+int Cut(void* context, const char* step) {
   auto* cut = static_cast<PowerCut*>(context);
+  if (std::string(step).compare(0, 5, "read ") == 0) return 0;  // changes nothing
   if (cut->steps-- == 0 || (!cut->name.empty() && std::string(step).find(cut->name) != std::string::npos)) _exit(9);
+  return 0;
 }
 
 // Runs one fetch in a process of its own. True if it came to its end, and loaded a model.
@@ -410,6 +507,16 @@ bool FetchUntil(FetchOptions options, PowerCut cut) {
   return WEXITSTATUS(status) == 0;
 }
 
+// A step of which the name has `name` in it fails with `error`.
+struct FailingStep {
+  std::string name;
+  int error = 0;
+};
+int Fail(void* context, const char* step) {
+  const auto* failing = static_cast<FailingStep*>(context);
+  return std::string(step).find(failing->name) != std::string::npos ? failing->error : 0;
+}
+
 class PowerCutTest : public FetchTest {
  protected:
   FetchOptions Options() {
@@ -419,7 +526,7 @@ class PowerCutTest : public FetchTest {
     options.install.model = "m";
     aot_port_detect_cpu(&options.install.cpu);
     options.state_dir = state_;
-    options.root = repository_.FirstRoot();
+    options.first_root.bytes = repository_.FirstRoot();
     options.now = now_;
     return options;
   }
@@ -463,6 +570,95 @@ TEST_F(PowerCutTest, AVersionThatTakesTheDeviceDownIsGivenUp) {
   EXPECT_EQ(loaded.report.update_status, AOT_SELF_TEST_FAILED);
   Release(3, 3);
   ExpectRuns(5, AOT_FETCH_DOWNLOADED);
+}
+
+// --- A full disk, a bad block, a crash that is not the version's fault.
+
+class FailingDiskTest : public PowerCutTest {
+ protected:
+  // One fetch with failing steps; the outcome of the update, and what runs in `value`.
+  Code FetchWith(FailingStep failing) {
+    FetchOptions options = Options();
+    options.download.attempts = 1;
+    options.step_hook = Fail;
+    options.step_context = &failing;
+    aot_model* model = nullptr;
+    FetchOutcome outcome;
+    const Status status = FetchAndLoad(options, &model, &outcome);
+    value_ = status.ok() ? RunTestModel(model) : -1;
+    aot_unload(model);
+    return outcome.update.code();
+  }
+  float value_ = -1;
+};
+
+TEST_F(FailingDiskTest, AFullDiskDoesNotStopUpdatesForGood) {
+  Release(1, 1);
+  ASSERT_EQ(Fetch().value, 3.0f);
+  StateDirectory state;
+  ASSERT_TRUE(state.Open(state_).ok());
+  const std::string others = "downloads/stable/other/" + std::string(64, 'a') + ".part";
+  ASSERT_TRUE(state.MakeDirectories("downloads/stable/other").ok());
+  ASSERT_TRUE(state.WriteAtomic(others, "partial").ok());
+  ASSERT_TRUE(state.WriteAtomic("parts/" + std::string(64, 'b'), "of no slot").ok());
+  const compiler::Artifact second = Release(2, 2);
+  server_.TakeRequests();
+  // It fills up while the part is written: the part goes again.
+  EXPECT_EQ(FetchWith({"write downloads/stable/m/" + Sha256HexForTest(second.weights), ENOSPC}), Code::kNoSpace);
+  EXPECT_EQ(value_, 3.0f);
+  EXPECT_FALSE(state.Exists("downloads/stable/m/" + Sha256HexForTest(second.weights) + ".part"));
+  EXPECT_TRUE(state.Exists(others));
+  // It is full already: nothing is asked for, and what nobody needs is given back.
+  server_.TakeRequests();
+  EXPECT_EQ(FetchWith({"statvfs", ENOSPC}), Code::kNoSpace);
+  EXPECT_EQ(value_, 3.0f);
+  EXPECT_EQ(Requests("/blobs/"), 0);
+  EXPECT_FALSE(state.Exists("downloads/stable/other"));
+  EXPECT_FALSE(state.Exists("downloads/stable/m"));
+  EXPECT_FALSE(state.Exists("parts/" + std::string(64, 'b')));
+  ExpectRuns(4, AOT_FETCH_DOWNLOADED);
+}
+
+TEST_F(FailingDiskTest, AReadOnlyDiskStillStartsWhatProvedItself) {
+  Release(1, 1);
+  ASSERT_EQ(Fetch().value, 3.0f);
+  EXPECT_EQ(FetchWith({"open staging/", EROFS}), Code::kOk);
+  EXPECT_EQ(value_, 3.0f);
+}
+
+// Of a slot that is complete but not confirmed yet.
+TEST_F(FailingDiskTest, AnErrorThatIsNotTheVersionsFaultIsNotHeldAgainstIt) {
+  Release(1, 1);
+  ASSERT_EQ(Fetch().value, 3.0f);
+  const compiler::Artifact second = Release(2, 2);
+  EXPECT_FALSE(FetchUntil(Options(), {-1, "confirmed"}));
+  StateDirectory state;
+  ASSERT_TRUE(state.Open(state_).ok());
+  ASSERT_TRUE(state.RemoveAll(PartStore::PathOf(Sha256Of(second.weights))).ok());
+  for (int start = 0; start < 5; ++start) ExpectRuns(3, AOT_FETCH_PREVIOUS, AOT_FETCH_OFFLINE);
+  ExpectRuns(4, AOT_FETCH_INSTALLED);
+}
+
+TEST_F(PowerCutTest, AConfirmedVersionThatTakesTheDeviceDownComesLast) {
+  Release(1, 1);
+  ASSERT_EQ(Fetch().value, 3.0f);
+  FetchOptions offline = Options();
+  offline.offline = true;
+  // Alone it is tried for ever: there is nothing better.
+  for (int start = 0; start < 5; ++start) EXPECT_FALSE(FetchUntil(offline, {-1, "remove slots/stable/m/a/attempts"}));
+  ExpectRuns(3, AOT_FETCH_INSTALLED, AOT_FETCH_OFFLINE);
+  Release(2, 2);
+  ASSERT_EQ(Fetch().value, 4.0f);
+  for (int start = 0; start < 3; ++start) EXPECT_FALSE(FetchUntil(offline, {-1, "remove slots/stable/m/b/attempts"}));
+  const Loaded loaded = Fetch(AOT_FETCH_OFFLINE);
+  EXPECT_EQ(loaded.value, 3.0f) << "the confirmed version was started once more";
+  EXPECT_EQ(loaded.report.source, AOT_FETCH_PREVIOUS);
+  EXPECT_EQ(loaded.report.update_status, AOT_SELF_TEST_FAILED);
+  EXPECT_EQ(Fetch(AOT_FETCH_REQUIRE_UPDATE).status, AOT_SELF_TEST_FAILED);
+  // It is the one to go for the next release.
+  Release(3, 3);
+  ExpectRuns(5, AOT_FETCH_DOWNLOADED);
+  ExpectRuns(5, AOT_FETCH_INSTALLED, AOT_FETCH_OFFLINE);
 }
 
 }  // namespace

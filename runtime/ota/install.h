@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/ota/downloads.h"
 #include "runtime/ota/part_store.h"
 #include "runtime/ota/slots.h"
 #include "runtime/ota/target_description.h"
@@ -39,9 +40,22 @@ struct InstallResult {
 // repository has none for the model; kIncompatible, naming what each lacks, where none fits.
 Status ChooseTarget(Updater* updater, const InstallRequest& request, TargetDescription* description, TargetFile* file);
 
-// Makes sure that a slot holds the version which the repository wants. Fails, and leaves the slots as they are, with
-// kRollback for a release older than the installed one and with kFailedSelfTest for one that failed here before.
-Status InstallNewest(Updater* updater, PartStore* parts, SlotStore* slots, StateDirectory* state,
-                     const InstallRequest& request, InstallResult* result);
+// What an installation works on; all of it outlives the call.
+struct InstallContext {
+  Updater* updater = nullptr;  // refreshed
+  Transport* transport = nullptr;
+  SlotStore* slots = nullptr;
+  StateDirectory* state = nullptr;
+  DownloadPolicy download;
+};
+
+// Makes sure that a slot holds the version which the repository wants, as the newest one. Fails, and leaves the slots
+// as they are, with kRollback for a release older than the installed one, with kFailedSelfTest for one that failed here
+// before, and with kNoSpace where its parts don't fit even without what nothing installed needs.
+Status InstallNewest(const InstallContext& context, const InstallRequest& request, InstallResult* result);
+
+// Removes what neither an installed version nor an update on its way needs, and what is on its way for other models
+// than that of `keep` (nullptr: for all).
+Status ReclaimSpace(StateDirectory* state, Downloads* keep);
 
 }  // namespace aot::ota

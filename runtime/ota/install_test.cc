@@ -52,7 +52,7 @@ class ChooseTargetTest : public ::testing::Test {
   std::string Choose() {
     repository_.Publish();
     Updater updater(transport_.get(), &state_, server_.url() + "/tuf", {}, 1780000000, nullptr);
-    EXPECT_TRUE(updater.Begin(repository_.FirstRoot()).ok());
+    EXPECT_TRUE(updater.Begin({repository_.FirstRoot(), ""}).ok());
     const Status refreshed = updater.Refresh();
     EXPECT_TRUE(refreshed.ok()) << refreshed.message();
     TargetDescription description;

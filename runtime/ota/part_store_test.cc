@@ -1,6 +1,7 @@
 // Downloads over real HTTP: resumption, a server whose object changes, too much, too little, too slow.
 #include "runtime/ota/part_store.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 
@@ -44,7 +45,7 @@ class PartStoreTest : public ::testing::Test {
 
   std::vector<std::string> Staged() {
     std::vector<std::string> names;
-    EXPECT_TRUE(state_.List("staging", &names).ok());
+    EXPECT_TRUE(state_.List("downloads", &names).ok());
     return names;
   }
 
@@ -185,11 +186,71 @@ TEST_F(PartStoreTest, ReplacesADamagedPart) {
   EXPECT_EQ(downloaded_, 200000);
 }
 
+TEST_F(PartStoreTest, AWrongSignedLengthCostsNobodyElseThePart) {
+  ASSERT_TRUE(Ensure(part_).ok());
+  server_.TakeRequests();
+  Part contradicting = part_;
+  contradicting.length = 1000;
+  const Status status = Ensure(contradicting);
+  EXPECT_EQ(status.code(), Code::kDigest);
+  EXPECT_NE(status.message().find("200000 bytes"), std::string::npos) << status.message();
+  EXPECT_TRUE(server_.TakeRequests().empty());
+  PartStore parts(&state_, nullptr, {});
+  EXPECT_TRUE(parts.Present(part_));
+  EXPECT_FALSE(parts.Damaged(contradicting));
+}
+
+// Fails the steps with `name` in them.
+struct FailingStep {
+  std::string name;
+  int error = 0;
+  int count = 1 << 30;  // how often
+};
+int Fail(void* context, const char* step) {
+  auto* failing = static_cast<FailingStep*>(context);
+  if (std::string(step).find(failing->name) == std::string::npos || failing->count == 0) return 0;
+  --failing->count;
+  return failing->error;
+}
+
+TEST_F(PartStoreTest, AFullDiskKeepsNoPartialFile) {
+  for (const char* step : {"write downloads/", "fsync downloads/"}) {
+    FailingStep full{step, ENOSPC};
+    ASSERT_TRUE(state_.Open(state_.path(), Fail, &full).ok());
+    EXPECT_EQ(Ensure(part_).code(), Code::kNoSpace) << step;
+    EXPECT_TRUE(Staged().empty()) << step;
+  }
+  ASSERT_TRUE(state_.Open(state_.path()).ok());
+  EXPECT_TRUE(Ensure(part_).ok());
+}
+
+TEST_F(PartStoreTest, ABadBlockIsDamage) {
+  ASSERT_TRUE(Ensure(part_).ok());
+  FailingStep bad{"read parts/", EIO, 2};
+  ASSERT_TRUE(state_.Open(state_.path(), Fail, &bad).ok());
+  EXPECT_TRUE(PartStore(&state_, nullptr, {}).Damaged(part_));
+  ASSERT_TRUE(Ensure(part_).ok());
+  EXPECT_EQ(downloaded_, 200000) << "fetched again";
+  // Another error says nothing about the bytes.
+  FailingStep denied{"read parts/", EACCES};
+  ASSERT_TRUE(state_.Open(state_.path(), Fail, &denied).ok());
+  EXPECT_FALSE(PartStore(&state_, nullptr, {}).Damaged(part_));
+}
+
+TEST_F(PartStoreTest, KnowsWhatIsToCome) {
+  PartStore parts(&state_, nullptr, {});
+  EXPECT_EQ(parts.Outstanding(part_), 200000);
+  Interrupt(70000);
+  EXPECT_EQ(parts.Outstanding(part_), 130000);
+  ASSERT_TRUE(Ensure(part_).ok());
+  EXPECT_EQ(parts.Outstanding(part_), 0);
+}
+
 TEST_F(PartStoreTest, APartialFileThatIsTooLongIsStartedAgain) {
   Interrupt(70000);
   FileDescriptor file;
   int64_t size = 0;
-  const std::string staged = "staging/" + part_.sha256.Hex() + ".part";
+  const std::string staged = "downloads/" + part_.sha256.Hex() + ".part";
   ASSERT_TRUE(state_.OpenForAppend(staged, &file, &size).ok());
   EXPECT_EQ(size, 70000);
   ASSERT_TRUE(state_.Append(file, content_.data(), content_.size(), staged).ok());

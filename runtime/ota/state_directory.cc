@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace aot::ota {
@@ -70,12 +71,14 @@ int FileDescriptor::Release() {
   return fd;
 }
 
-void StateDirectory::Step(const char* action, const std::string& path) {
-  if (hook_ != nullptr) hook_(hook_context_, (std::string(action) + " " + path).c_str());
+int StateDirectory::Step(const char* action, const std::string& path) {
+  return hook_ != nullptr ? hook_(hook_context_, (std::string(action) + " " + path).c_str()) : 0;
 }
 
 Status StateDirectory::Error(const char* action, const std::string& path, int error_number) const {
-  const Code code = error_number == ENOENT ? Code::kNotFound : Code::kIo;
+  Code code = Code::kIo;
+  if (error_number == ENOENT) code = Code::kNotFound;
+  if (error_number == ENOSPC || error_number == EDQUOT) code = Code::kNoSpace;
   return Status(code, std::string("can't ") + action + " " + path_ + "/" + path + ": " + strerror(error_number));
 }
 
@@ -134,7 +137,7 @@ Status StateDirectory::SyncParent(const std::string& path) {
   FileDescriptor parent;
   std::string name;
   AOT_OTA_RETURN_IF_ERROR(OpenParent(path, &parent, &name));
-  Step("fsync directory of", path);
+  if (const int error = Step("fsync directory of", path)) return Error("fsync the directory of", path, error);
   return fsync(parent.get()) == 0 ? Status() : Error("fsync the directory of", path, errno);
 }
 
@@ -144,27 +147,43 @@ Status StateDirectory::Read(const std::string& path, int64_t max_bytes, std::str
   out->clear();
   char buffer[16384];
   for (;;) {
-    const ssize_t got = read(file.get(), buffer, sizeof(buffer));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Error("read", path, errno);
+    size_t got = 0;
+    AOT_OTA_RETURN_IF_ERROR(ReadSome(file, buffer, sizeof(buffer), path, &got));
     if (got == 0) return Status();
-    if (static_cast<int64_t>(out->size()) + got > max_bytes)
+    if (static_cast<int64_t>(out->size() + got) > max_bytes)
       return Status(Code::kLimit, path_ + "/" + path + ": larger than " + std::to_string(max_bytes) + " bytes");
-    out->append(buffer, static_cast<size_t>(got));
+    out->append(buffer, got);
   }
 }
 
+Status StateDirectory::ReadSome(const FileDescriptor& file, char* buffer, size_t size, const std::string& path,
+                                size_t* got) {
+  int error = Step("read", path);
+  ssize_t count = 0;
+  do {
+    if (error == 0) count = read(file.get(), buffer, size);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) error = errno;
+  // A block that went bad is damage like a flipped bit: what is there is of no use, and is to be fetched again.
+  if (error == EIO) return Status(Code::kDigest, path_ + "/" + path + ": the storage can't read it back");
+  if (error != 0) return Error("read", path, error);
+  *got = static_cast<size_t>(count);
+  return Status();
+}
+
 Status StateDirectory::WriteAtomic(const std::string& path, std::string_view bytes) {
-  // One name for all: the lock admits one writer, and a leftover is overwritten.
-  const std::string staged = "staging/atomic.tmp";
+  // One name for each top-level directory: those have one writer at a time, and a leftover is overwritten.
+  const std::string staged = "staging/" + Components(path).front() + ".tmp";
   AOT_OTA_RETURN_IF_ERROR(MakeDirectories("staging"));
   AOT_OTA_RETURN_IF_ERROR(RemoveAll(staged));
   FileDescriptor file;
   int64_t size = 0;
-  AOT_OTA_RETURN_IF_ERROR(OpenForAppend(staged, &file, &size));
-  AOT_OTA_RETURN_IF_ERROR(Append(file, bytes.data(), bytes.size(), staged));
-  AOT_OTA_RETURN_IF_ERROR(Sync(file, staged));
-  return Rename(staged, path);
+  Status status = OpenForAppend(staged, &file, &size);
+  if (status.ok()) status = Append(file, bytes.data(), bytes.size(), staged);
+  if (status.ok()) status = Sync(file, staged);
+  if (status.ok()) return Rename(staged, path);
+  (void)RemoveAll(staged);
+  return status;
 }
 
 Status StateDirectory::MakeDirectories(const std::string& path) {
@@ -178,8 +197,9 @@ Status StateDirectory::MakeDirectories(const std::string& path) {
     AOT_OTA_RETURN_IF_ERROR(OpenParent(current, &parent, &name));
     struct stat info;
     if (fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode)) continue;
-    Step("mkdir", current);
-    if (mkdirat(parent.get(), name.c_str(), 0755) != 0) return Error("make directory", current, errno);
+    if (const int error = Step("mkdir", current)) return Error("make directory", current, error);
+    if (mkdirat(parent.get(), name.c_str(), 0755) != 0 && errno != EEXIST)
+      return Error("make directory", current, errno);
     AOT_OTA_RETURN_IF_ERROR(SyncParent(current));
   }
   return Status();
@@ -192,10 +212,10 @@ Status StateDirectory::Rename(const std::string& from, const std::string& to) {
   std::string to_name;
   AOT_OTA_RETURN_IF_ERROR(OpenParent(from, &from_parent, &from_name));
   AOT_OTA_RETURN_IF_ERROR(OpenParent(to, &to_parent, &to_name));
-  Step("rename to", to);
+  if (const int error = Step("rename to", to)) return Error("rename to", to, error);
   if (renameat(from_parent.get(), from_name.c_str(), to_parent.get(), to_name.c_str()) != 0)
     return Error("rename to", to, errno);
-  Step("fsync directory of", to);
+  if (const int error = Step("fsync directory of", to)) return Error("fsync the directory of", to, error);
   if (fsync(to_parent.get()) != 0) return Error("fsync the directory of", to, errno);
   // The source directory too: else the old name may come back beside the new one.
   if (fsync(from_parent.get()) != 0) return Error("fsync the directory of", from, errno);
@@ -203,7 +223,7 @@ Status StateDirectory::Rename(const std::string& from, const std::string& to) {
 }
 
 Status StateDirectory::RemoveTree(int parent, const std::string& name, const std::string& path) {
-  Step("remove", path);
+  if (const int error = Step("remove", path)) return Error("remove", path, error);
   if (unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) return Status();
   if (errno != EISDIR && errno != EPERM) return Error("remove", path, errno);
   FileDescriptor directory(OpenRetry(parent, name.c_str(), kDirectoryFlags));
@@ -252,6 +272,15 @@ bool StateDirectory::Exists(const std::string& path) {
   return OpenParent(path, &parent, &name).ok() && fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+int64_t StateDirectory::FreeBytes() {
+  struct statvfs info;
+  if (Step("statvfs", path_) != 0) return 0;
+  if (fstatvfs(directory_.get(), &info) != 0) return INT64_MAX;
+  const uint64_t block = info.f_frsize != 0 ? info.f_frsize : 1;
+  // Blocks that only root may use don't count.
+  return info.f_bavail < INT64_MAX / block ? static_cast<int64_t>(info.f_bavail * block) : INT64_MAX;
+}
+
 Status StateDirectory::OpenForRead(const std::string& path, FileDescriptor* out) {
   FileDescriptor parent;
   std::string name;
@@ -268,7 +297,7 @@ Status StateDirectory::OpenForAppend(const std::string& path, FileDescriptor* ou
   FileDescriptor parent;
   std::string name;
   AOT_OTA_RETURN_IF_ERROR(OpenParent(path, &parent, &name));
-  Step("open", path);
+  if (const int error = Step("open", path)) return Error("open", path, error);
   *out = FileDescriptor(
       OpenRetry(parent.get(), name.c_str(), O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0644));
   if (!out->valid()) return Error("open", path, errno);
@@ -280,7 +309,7 @@ Status StateDirectory::OpenForAppend(const std::string& path, FileDescriptor* ou
 }
 
 Status StateDirectory::Append(const FileDescriptor& file, const char* data, size_t size, const std::string& path) {
-  Step("write", path);
+  if (const int error = Step("write", path)) return Error("write", path, error);
   while (size > 0) {
     const ssize_t put = write(file.get(), data, size);
     if (put < 0 && errno == EINTR) continue;
@@ -292,12 +321,12 @@ Status StateDirectory::Append(const FileDescriptor& file, const char* data, size
 }
 
 Status StateDirectory::Truncate(const FileDescriptor& file, const std::string& path) {
-  Step("truncate", path);
+  if (const int error = Step("truncate", path)) return Error("truncate", path, error);
   return ftruncate(file.get(), 0) == 0 ? Status() : Error("truncate", path, errno);
 }
 
 Status StateDirectory::Sync(const FileDescriptor& file, const std::string& path) {
-  Step("fsync", path);
+  if (const int error = Step("fsync", path)) return Error("fsync", path, error);
   return fsync(file.get()) == 0 ? Status() : Error("fsync", path, errno);
 }
 

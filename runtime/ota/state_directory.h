@@ -36,8 +36,9 @@ class FileDescriptor {
 
 class StateDirectory {
  public:
-  // Called before each change of the file system, with its name ("fsync staging/x"): tests cut the power there.
-  using StepHook = void (*)(void* context, const char* step);
+  // Called before each step on the file system, with its name ("fsync staging/x"). Gives 0, or the error number that
+  // the step fails with: tests cut the power, fill the disk and damage it there.
+  using StepHook = int (*)(void* context, const char* step);
 
   // Opens path, making the directory if there is none (not its parents).
   Status Open(const std::string& path, StepHook hook = nullptr, void* hook_context = nullptr);
@@ -45,9 +46,11 @@ class StateDirectory {
   // Takes the exclusive lock, waiting up to timeout_ms; kBusy after that. Held until this object dies.
   Status Lock(int64_t timeout_ms);
 
-  // Reads a whole file. kNotFound where there is none, kLimit beyond max_bytes.
+  // Reads a whole file. kNotFound where there is none, kLimit beyond max_bytes, kDigest where the medium can't give
+  // back what was written (EIO).
   Status Read(const std::string& path, int64_t max_bytes, std::string* out);
-  // Makes path hold bytes, or leaves it as it was: staged file, fsync, rename, fsync of the directory.
+  // Makes path hold bytes, or leaves it as it was: staged file, fsync, rename, fsync of the directory. kNoSpace where
+  // the disk is full, as all functions that write.
   Status WriteAtomic(const std::string& path, std::string_view bytes);
   // Makes the directory and its parents, durably.
   Status MakeDirectories(const std::string& path);
@@ -59,8 +62,13 @@ class StateDirectory {
   Status List(const std::string& path, std::vector<std::string>* names);
   bool Exists(const std::string& path);
 
+  // Bytes that this process may still write; INT64_MAX where the file system doesn't tell.
+  int64_t FreeBytes();
+
   // Opens for reading, kNotFound where there is none.
   Status OpenForRead(const std::string& path, FileDescriptor* out);
+  // Reads up to `size` bytes; *got is 0 at the end. Errors as Read's.
+  Status ReadSome(const FileDescriptor& file, char* buffer, size_t size, const std::string& path, size_t* got);
   // Opens for writing at the end, making the file if needed; *size is its present size.
   Status OpenForAppend(const std::string& path, FileDescriptor* out, int64_t* size);
   Status Append(const FileDescriptor& file, const char* data, size_t size, const std::string& path);
@@ -70,7 +78,8 @@ class StateDirectory {
   const std::string& path() const { return path_; }
 
  private:
-  void Step(const char* action, const std::string& path);
+  // The error number that a test wants the step to fail with, or 0.
+  int Step(const char* action, const std::string& path);
   Status Error(const char* action, const std::string& path, int error_number) const;
   // Opens the directory that holds path, and splits off the last component.
   Status OpenParent(const std::string& path, FileDescriptor* parent, std::string* name);

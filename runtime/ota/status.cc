@@ -10,10 +10,14 @@ const char* CodeName(Code code) {
       return "invalid argument";
     case Code::kIo:
       return "i/o error";
+    case Code::kNoSpace:
+      return "no space";
     case Code::kNetwork:
       return "network error";
     case Code::kNotFound:
       return "not found";
+    case Code::kMissingMetadata:
+      return "missing metadata";
     case Code::kMalformed:
       return "malformed";
     case Code::kSignature:

@@ -10,9 +10,11 @@ namespace aot::ota {
 enum class Code {
   kOk,
   kInvalidArgument,  // the caller's configuration
-  kIo,               // the state directory: no space, no permission, read-only
+  kIo,               // the state directory: no permission, read-only, a broken device
+  kNoSpace,          // the state directory's file system is full
   kNetwork,          // no connection, timeout, too slow, HTTP error: a retry may help
   kNotFound,         // the repository has no such object or target
+  kMissingMetadata,  // the repository doesn't have a metadata file that its signed metadata needs
   kMalformed,        // bytes that are not what the format says
   kSignature,        // fewer good signatures than the threshold
   kExpired,          // metadata past its expiry at the start of the update

@@ -136,7 +136,7 @@ Status TrustedSet::DelegationKeys(const std::string& role, const std::string& de
     *role_keys = &root_->roles.at("targets");
     return Status();
   }
-  // Any verified copy of the delegator will do: all hold the same bytes, the snapshot pins them.
+  // Any verified copy of the delegator will do: all hold the same bytes (UpdateTargets).
   for (const auto& [edge, targets] : targets_) {
     if (edge.second != delegator) continue;
     *keys = &targets.keys;
@@ -163,6 +163,11 @@ Status TrustedSet::UpdateTargets(std::string_view bytes, const std::string& role
     return Status(Code::kRollback, what + ": version " + std::to_string(targets.header.version) +
                                        ", the snapshot says " + std::to_string(meta.version));
   AOT_OTA_RETURN_IF_ERROR(CheckExpiry(targets.header, what));
+  const Digest digest = Sha256Of(bytes);
+  const auto first = contents_.emplace(role, digest).first;
+  if (first->second != digest)
+    return Status(Code::kDigest, what + ": sha256 is " + digest.Hex() + ", under another delegator it was " +
+                                     first->second.Hex() + " in this update");
   targets_[{delegator, role}] = std::move(targets);
   return Status();
 }

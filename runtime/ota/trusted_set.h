@@ -41,7 +41,8 @@ class TrustedSet {
 
   // The targets role `role`, on behalf of `delegator` ("root" for the top-level role "targets"): length, digest and
   // version as the snapshot says, signed by the keys that this delegator names, not expired (5.6). The same role under
-  // another delegator is another entry, verified against that delegator.
+  // another delegator is another entry, verified against that delegator; it must have the same bytes (kDigest), also
+  // where the snapshot leaves digests out: else keys that one copy delegates to could sign for paths of the other.
   Status UpdateTargets(std::string_view bytes, const std::string& role, const std::string& delegator);
 
   const Root& root() const { return *root_; }
@@ -65,6 +66,7 @@ class TrustedSet {
   std::optional<Snapshot> snapshot_;
   // Keyed by (delegator, role).
   std::map<std::pair<std::string, std::string>, Targets> targets_;
+  std::map<std::string, Digest> contents_;  // of each role in targets_
 };
 
 }  // namespace aot::ota

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fstream>
 #include <set>
 #include <utility>
 
@@ -12,8 +13,13 @@ namespace aot::ota {
 namespace {
 
 constexpr char kRoot[] = "metadata/root.json";
+constexpr char kPreviousRoot[] = "metadata/root.previous.json";
 constexpr char kTimestamp[] = "metadata/timestamp.json";
 constexpr char kSnapshot[] = "metadata/snapshot.json";
+
+// Of files that this device wrote itself: no caller's limit, which may have been another one then, but a bound all the
+// same for a damaged disk.
+constexpr int64_t kMaxStoredBytes = int64_t{64} << 20;
 
 // A delegated role's name is the repository's choice: its file is named by a digest.
 std::string StoredName(const std::string& role) {
@@ -56,19 +62,53 @@ std::string Updater::MetadataUrl(const std::string& role, int64_t version) const
   return url_ + "/" + (trusted_.root().consistent_snapshot ? std::to_string(version) + "." + name : name);
 }
 
-Status Updater::Begin(std::string_view first_root) {
+Status Updater::TrustStoredRoot(const char* path) {
   std::string stored;
-  Status status = state_->Read(kRoot, limits_.root, &stored);
-  if (status.ok()) status = trusted_.SetRoot(stored);
-  if (status.ok()) return status;
-  if (status.code() != Code::kNotFound)
-    Log("the stored root is unusable, starting from the configured one: " + status.message());
-  AOT_OTA_RETURN_IF_ERROR(trusted_.SetRoot(first_root));
-  AOT_OTA_RETURN_IF_ERROR(state_->MakeDirectories("metadata/delegated"));
-  return state_->WriteAtomic(kRoot, first_root);
+  AOT_OTA_RETURN_IF_ERROR(state_->Read(path, kMaxStoredBytes, &stored));
+  AOT_OTA_RETURN_IF_ERROR(trusted_.SetRoot(stored).At(state_->path() + "/" + path));
+  root_bytes_ = stored;
+  return Status();
 }
 
-Status Updater::StoreRoot(const Root& previous, std::string_view bytes) {
+Status Updater::ReadFirstRoot(const FirstRoot& first_root, std::string* bytes) const {
+  *bytes = first_root.bytes;
+  if (bytes->empty() && first_root.path.empty()) return Status(Code::kInvalidArgument, "no trusted root given");
+  if (bytes->empty()) {
+    std::ifstream file(first_root.path, std::ios::binary);
+    if (!file) return Status(Code::kNotFound, "can't open the trusted root " + first_root.path);
+    // One byte more than allowed tells a file that is too long, however long it is.
+    bytes->resize(static_cast<size_t>(std::min(limits_.root, kMaxStoredBytes)) + 1);
+    file.read(bytes->data(), static_cast<std::streamsize>(bytes->size()));
+    if (file.bad()) return Status(Code::kIo, "can't read the trusted root " + first_root.path);
+    bytes->resize(static_cast<size_t>(file.gcount()));
+  }
+  if (static_cast<int64_t>(bytes->size()) > limits_.root)
+    return Status(Code::kLimit, "the trusted root is larger than " + std::to_string(limits_.root) + " bytes");
+  return Status();
+}
+
+Status Updater::Begin(const FirstRoot& first_root) {
+  const Status stored = TrustStoredRoot(kRoot);
+  if (stored.ok()) return stored;
+  const bool none = stored.code() == Code::kNotFound;
+  const Status previous = TrustStoredRoot(kPreviousRoot);
+  if (previous.ok()) {
+    Log("the stored root is unusable, going on from its predecessor: " + stored.message());
+    return previous;
+  }
+  // The file was read and is none: it can't come back. Any other error may pass, and is no reason to trust keys that
+  // were replaced long ago.
+  const bool damaged =
+      stored.code() == Code::kMalformed || stored.code() == Code::kSignature || stored.code() == Code::kLimit;
+  if (!none && !damaged) return stored;
+  if (!none) Log("the stored root is unusable, starting from the configured one: " + stored.message());
+  AOT_OTA_RETURN_IF_ERROR(ReadFirstRoot(first_root, &root_bytes_));
+  AOT_OTA_RETURN_IF_ERROR(trusted_.SetRoot(root_bytes_));
+  AOT_OTA_RETURN_IF_ERROR(state_->MakeDirectories("metadata/delegated"));
+  return state_->WriteAtomic(kRoot, root_bytes_);
+}
+
+Status Updater::StoreRoot(const Root& previous, const std::string& bytes) {
   // New timestamp or snapshot keys are how a repository recovers from versions that were driven up by a thief of the
   // old ones: what those signed must not be compared with any more (5.3.11). Removed before the new root is stored, so
   // that a power cut between the two can't leave them in force.
@@ -76,7 +116,11 @@ Status Updater::StoreRoot(const Root& previous, std::string_view bytes) {
     AOT_OTA_RETURN_IF_ERROR(state_->RemoveAll(kTimestamp));
     AOT_OTA_RETURN_IF_ERROR(state_->RemoveAll(kSnapshot));
   }
-  return state_->WriteAtomic(kRoot, bytes);
+  // One version behind is as good a start as any, should the new file be damaged some day.
+  AOT_OTA_RETURN_IF_ERROR(state_->WriteAtomic(kPreviousRoot, root_bytes_));
+  AOT_OTA_RETURN_IF_ERROR(state_->WriteAtomic(kRoot, bytes));
+  root_bytes_ = bytes;
+  return Status();
 }
 
 Status Updater::RefreshRoot() {
@@ -94,10 +138,21 @@ Status Updater::RefreshRoot() {
                 url_ + ": more than " + std::to_string(limits_.root_rotations) + " new roots in one update");
 }
 
+Status Updater::ReadStored(const std::string& path, std::string* bytes) {
+  bytes->clear();
+  const Status status = state_->Read(path, kMaxStoredBytes, bytes);
+  if (status.code() == Code::kNotFound) return Status();
+  if (status.code() != Code::kDigest && status.code() != Code::kLimit) return status;
+  Log("stored metadata is not used: " + status.message());
+  bytes->clear();
+  return Status();
+}
+
 Status Updater::RefreshTimestamp() {
   std::string bytes;
   bool unchanged = false;
-  if (state_->Read(kTimestamp, limits_.timestamp, &bytes).ok()) {
+  AOT_OTA_RETURN_IF_ERROR(ReadStored(kTimestamp, &bytes));
+  if (!bytes.empty()) {
     // Fails where keys were rotated or the file is damaged; then there is nothing to compare with.
     const Status seeded = trusted_.UpdateTimestamp(bytes, &unchanged);
     if (!seeded.ok()) Log("stored metadata is not used: " + seeded.message());
@@ -110,7 +165,8 @@ Status Updater::RefreshTimestamp() {
 
 Status Updater::RefreshSnapshot() {
   std::string bytes;
-  if (state_->Read(kSnapshot, limits_.snapshot, &bytes).ok()) {
+  AOT_OTA_RETURN_IF_ERROR(ReadStored(kSnapshot, &bytes));
+  if (!bytes.empty()) {
     const Status seeded = trusted_.SeedSnapshot(bytes);
     if (!seeded.ok()) Log("stored metadata is not used: " + seeded.message());
     if (seeded.ok() && trusted_.UpdateSnapshot(bytes).ok()) return Status();
@@ -127,9 +183,8 @@ Status Updater::LoadTargets(const std::string& role, const std::string& delegato
   MetaFile meta;
   AOT_OTA_RETURN_IF_ERROR(trusted_.MetaOf(role, &meta));
   std::string bytes;
-  if (state_->Read(StoredName(role), limits_.targets, &bytes).ok() &&
-      trusted_.UpdateTargets(bytes, role, delegator).ok())
-    return Status();
+  AOT_OTA_RETURN_IF_ERROR(ReadStored(StoredName(role), &bytes));
+  if (!bytes.empty() && trusted_.UpdateTargets(bytes, role, delegator).ok()) return Status();
   const int64_t limit = std::min(meta.length.value_or(limits_.targets), limits_.targets);
   AOT_OTA_RETURN_IF_ERROR(GetToMemory(transport_, MetadataUrl(role, meta.version), limit, &bytes));
   AOT_OTA_RETURN_IF_ERROR(trusted_.UpdateTargets(bytes, role, delegator));

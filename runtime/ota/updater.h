@@ -23,6 +23,12 @@ struct MetadataLimits {
   int delegations = 32;      // delegated roles visited in one search
 };
 
+// Root metadata that comes with the device: bytes, or else the file at path.
+struct FirstRoot {
+  std::string bytes;
+  std::string path;
+};
+
 using LogSink = std::function<void(const std::string& message)>;
 
 // Metadata is kept in the state directory under metadata/; each file replaces its predecessor only after its checks.
@@ -34,8 +40,10 @@ class Updater {
   Updater(Transport* transport, StateDirectory* state, std::string url, const MetadataLimits& limits, int64_t now,
           LogSink log);
 
-  // Trusts the stored root, or first_root where none is stored yet.
-  Status Begin(std::string_view first_root);
+  // Trusts the stored root. first_root is read and stored where there is none yet, or where the stored one and its
+  // predecessor are both damaged; kInvalidArgument where it names none. Any other failure to read what is stored is an
+  // error: it must not take the device back to the keys it left the factory with.
+  Status Begin(const FirstRoot& first_root);
 
   // Follows the root chain and brings timestamp, snapshot and top-level targets up to date.
   Status Refresh();
@@ -52,8 +60,13 @@ class Updater {
   std::string TargetUrl(const std::string& path, const TargetFile& target) const;
 
  private:
+  // Trusts a root that this device stored itself.
+  Status TrustStoredRoot(const char* path);
+  Status ReadFirstRoot(const FirstRoot& first_root, std::string* bytes) const;
+  // Reads a metadata file that this device stored itself into *bytes; empty where there is none, or a damaged one.
+  Status ReadStored(const std::string& path, std::string* bytes);
   Status RefreshRoot();
-  Status StoreRoot(const Root& previous, std::string_view bytes);
+  Status StoreRoot(const Root& previous, const std::string& bytes);
   Status RefreshTimestamp();
   Status RefreshSnapshot();
   // Makes `role` trusted on behalf of `delegator`, from the state directory if its copy is still right, else from the
@@ -68,6 +81,7 @@ class Updater {
   const MetadataLimits limits_;
   LogSink log_;
   TrustedSet trusted_;
+  std::string root_bytes_;  // of the trusted root
 };
 
 }  // namespace aot::ota

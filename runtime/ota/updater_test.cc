@@ -2,7 +2,9 @@
 // specification's list.
 #include "runtime/ota/updater.h"
 
+#include <cerrno>
 #include <cstdlib>
+#include <map>
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -37,9 +39,9 @@ class UpdaterTest : public ::testing::Test {
   // One update by a new process, as it were: everything that is known comes from the state directory.
   Status Update(const std::string& find = "stable/m/t.manifest") {
     StateDirectory state;
-    AOT_OTA_RETURN_IF_ERROR(state.Open(path_));
+    AOT_OTA_RETURN_IF_ERROR(state.Open(path_, FailAt, this));
     updater_ = std::make_unique<Updater>(transport_.get(), &state, server_.url() + "/tuf", limits_, now_, nullptr);
-    AOT_OTA_RETURN_IF_ERROR(updater_->Begin(repository_.FirstRoot()));
+    AOT_OTA_RETURN_IF_ERROR(updater_->Begin({repository_.FirstRoot(), ""}));
     AOT_OTA_RETURN_IF_ERROR(updater_->Refresh());
     AOT_OTA_RETURN_IF_ERROR(updater_->ListTargets("stable/", &listed_));
     return updater_->FindTarget(find, &target_);
@@ -51,6 +53,29 @@ class UpdaterTest : public ::testing::Test {
     if (code != Code::kOk) EXPECT_FALSE(status.message().empty());
   }
 
+  // Fails the steps that fail_step_ is part of.
+  static int FailAt(void* context, const char* step) {
+    const auto* test = static_cast<UpdaterTest*>(context);
+    const bool fail = !test->fail_step_.empty() && std::string(step).find(test->fail_step_) != std::string::npos;
+    return fail ? test->fail_error_ : 0;
+  }
+
+  std::string Stored(const std::string& name) {
+    StateDirectory state;
+    std::string bytes;
+    EXPECT_TRUE(state.Open(path_).ok());
+    EXPECT_TRUE(state.Read("metadata/" + name, 1 << 20, &bytes).ok());
+    return bytes;
+  }
+
+  void Store(const std::string& name, const std::string& bytes) {
+    StateDirectory state;
+    ASSERT_TRUE(state.Open(path_).ok());
+    ASSERT_TRUE(state.WriteAtomic("metadata/" + name, bytes).ok());
+  }
+
+  std::string fail_step_;
+  int fail_error_ = 0;
   HttpServer& server_ = *HttpServer::Shared();
   TufRepository repository_{&server_};
   std::unique_ptr<Transport> transport_;
@@ -133,7 +158,7 @@ TEST_F(UpdaterTest, AWrongTrustedRootTrustsNothing) {
   StateDirectory state;
   ASSERT_TRUE(state.Open(path_).ok());
   Updater updater(transport_.get(), &state, server_.url() + "/tuf", limits_, now_, nullptr);
-  ASSERT_TRUE(updater.Begin(other.FirstRoot()).ok());
+  ASSERT_TRUE(updater.Begin({other.FirstRoot(), ""}).ok());
   EXPECT_EQ(updater.Refresh().code(), Code::kSignature);
 }
 
@@ -316,6 +341,78 @@ TEST_F(UpdaterTest, AFailedUpdateLeavesTrustedMetadata) {
   ExpectUpdate(Code::kOk);
 }
 
+TEST_F(UpdaterTest, ARootThatCanNotBeReadDoesNotReset) {
+  repository_.root.keys = {MakeTestKey()};
+  repository_.PublishRoot();
+  repository_.Publish();
+  ExpectUpdate(Code::kOk);
+  const std::string second = Stored("root.json");
+  // The device goes on from the root before the one that it can't read ...
+  fail_step_ = "read metadata/root.json";
+  for (const int error : {EIO, EACCES}) {
+    fail_error_ = error;
+    ExpectUpdate(Code::kOk);
+    EXPECT_EQ(Stored("root.json"), second);
+  }
+  // ... and never from the one it left the factory with, as long as the error may pass.
+  fail_step_ = "read metadata/root.";
+  fail_error_ = EACCES;
+  ExpectUpdate(Code::kIo);
+  fail_error_ = EIO;
+  ExpectUpdate(Code::kDigest);
+  EXPECT_EQ(Stored("root.json"), second);
+  fail_step_.clear();
+  // A caller's limit is for what comes from outside.
+  limits_.root = 10;
+  EXPECT_EQ(Update().code(), Code::kOk);
+}
+
+TEST_F(UpdaterTest, ADamagedRootIsReplacedByItsPredecessor) {
+  const std::string first = repository_.FirstRoot();
+  for (int i = 0; i < 2; ++i) {
+    repository_.root.keys = {MakeTestKey()};
+    repository_.PublishRoot();
+  }
+  repository_.Publish();
+  ExpectUpdate(Code::kOk);
+  const std::string third = Stored("root.json");
+  Store("root.json", "rubbish");
+  server_.TakeRequests();
+  ExpectUpdate(Code::kOk);
+  EXPECT_EQ(server_.TakeRequests()[0].path, "/tuf/3.root.json") << "version 2 was the predecessor";
+  EXPECT_EQ(Stored("root.json"), third);
+  Store("root.json", "rubbish");
+  Store("root.previous.json", "rubbish");
+  ExpectUpdate(Code::kOk);
+  EXPECT_EQ(Stored("root.json"), third);
+}
+
+TEST_F(UpdaterTest, ARootIsNeededOnlyOnce) {
+  StateDirectory state;
+  ASSERT_TRUE(state.Open(path_).ok());
+  const auto begin = [&](const FirstRoot& root) {
+    return Updater(transport_.get(), &state, server_.url() + "/tuf", limits_, now_, nullptr).Begin(root);
+  };
+  EXPECT_EQ(begin({}).code(), Code::kInvalidArgument);
+  EXPECT_EQ(begin({"", path_ + "/none"}).code(), Code::kNotFound);
+  EXPECT_EQ(begin({"", "/dev/zero"}).code(), Code::kLimit);
+  ASSERT_TRUE(state.WriteAtomic("first", repository_.FirstRoot()).ok());
+  EXPECT_TRUE(begin({"", path_ + "/first"}).ok());
+  EXPECT_TRUE(begin({"", path_ + "/none"}).ok());
+}
+
+TEST_F(UpdaterTest, StoredMetadataThatCanNotBeReadIsNoFreshStart) {
+  repository_.Publish();
+  ExpectUpdate(Code::kOk);
+  fail_error_ = EACCES;
+  for (const char* name : {"timestamp", "snapshot", "targets"}) {
+    fail_step_ = std::string("read metadata/") + name;
+    ExpectUpdate(Code::kIo);
+  }
+  fail_step_.clear();
+  ExpectUpdate(Code::kOk);
+}
+
 TEST_F(UpdaterTest, DamagedStoredMetadataIsFetchedAgain) {
   ExpectUpdate(Code::kOk);
   StateDirectory state;
@@ -435,10 +532,52 @@ TEST_F(UpdaterTest, VerifiesADelegatedRoleForEachDelegator) {
   StateDirectory state;
   ASSERT_TRUE(state.Open(path_).ok());
   Updater updater(transport_.get(), &state, server_.url() + "/tuf", limits_, now_, nullptr);
-  ASSERT_TRUE(updater.Begin(repository_.FirstRoot()).ok());
+  ASSERT_TRUE(updater.Begin({repository_.FirstRoot(), ""}).ok());
   ASSERT_TRUE(updater.Refresh().ok());
   EXPECT_TRUE(updater.FindTarget("stable/left/t.manifest", &target_).ok());
   EXPECT_EQ(updater.FindTarget("stable/right/t.manifest", &target_).code(), Code::kSignature);
+}
+
+TEST_F(UpdaterTest, ARoleHasOneContentForAllItsDelegators) {
+  // A snapshot without digests leaves the server the choice which bytes "shared" has. Left's copy delegates "leaf" to a
+  // key of its own; what that key signs must not pass as part of right's copy, which names another.
+  repository_.snapshot_digests = false;
+  const auto delegate = [&](const std::string& role, const TestKey& key, const std::string& pattern) {
+    return json{
+        {"keys", repository_.KeysJson({key})},
+        {"roles",
+         {{{"name", role}, {"keyids", {key.id}}, {"threshold", 1}, {"terminating", false}, {"paths", {pattern}}}}}};
+  };
+  const TestKey lefts_leaf = MakeTestKey();
+  TufRepository::Delegation leaf{"leaf", {}};
+  leaf.role.keys = {lefts_leaf};
+  leaf.targets["stable/right/t.manifest"] = {{"length", 1}, {"hashes", {{"sha256", std::string(64, '1')}}}};
+  repository_.unlisted.push_back(leaf);
+  std::map<std::string, TestKey> shared_keys;
+  for (const char* side : {"left", "right"}) {
+    shared_keys[side] = MakeTestKey();
+    TufRepository::Delegation role{side, {"stable/" + std::string(side) + "/*"}};
+    role.role.keys = {MakeTestKey()};
+    role.delegations = delegate("shared", shared_keys[side], "stable/*/*");
+    repository_.delegations.push_back(role);
+  }
+  TufRepository::Delegation shared{"shared", {}};
+  shared.role.keys = {shared_keys["left"]};
+  shared.delegations = delegate("leaf", lefts_leaf, "stable/*/*");
+  repository_.unlisted.push_back(shared);
+  repository_.Publish();
+  StateDirectory state;
+  ASSERT_TRUE(state.Open(path_).ok());
+  Updater updater(transport_.get(), &state, server_.url() + "/tuf", limits_, now_, nullptr);
+  ASSERT_TRUE(updater.Begin({repository_.FirstRoot(), ""}).ok());
+  ASSERT_TRUE(updater.Refresh().ok());
+  EXPECT_EQ(updater.FindTarget("stable/left/t.manifest", &target_).code(), Code::kNotFound);
+  // The same version, signed for right, with another key for "leaf".
+  json part = json::parse(server_.Get("/tuf/1.shared.json"))["signed"];
+  part["delegations"] = delegate("leaf", MakeTestKey(), "stable/*/*");
+  server_.Put("/tuf/1.shared.json", repository_.Sign(part, {shared_keys["right"]}));
+  const Status status = updater.FindTarget("stable/right/t.manifest", &target_);
+  EXPECT_EQ(status.code(), Code::kDigest) << status.message();
 }
 
 TEST_F(UpdaterTest, ADelegationLoopEnds) {

@@ -40,7 +40,7 @@ typedef struct aot_fetch_limits {
   uint32_t low_speed_seconds;          /* [30] ... for this time is ended */
   uint32_t attempts;                   /* [5] for each part, each continuing where the last broke off */
   uint32_t lock_timeout_ms;            /* [60 000] to wait for another process in the same state directory */
-  uint32_t max_starts;                 /* [3] of a new version that never got through its self-test */
+  uint32_t max_starts;                 /* [3] in a row, at most 32, of a version that end without a word */
 } aot_fetch_limits;
 
 /* Where the loaded version came from. */

@@ -128,6 +128,7 @@ void TufRepository::Publish() {
   for (Delegation& delegation : unlisted) {
     const std::string bytes = PublishDelegated(&delegation);
     meta[delegation.name + ".json"] = MetaEntry(delegation.role.version, bytes);
+    if (!snapshot_digests) meta[delegation.name + ".json"] = {{"version", delegation.role.version}};
   }
 
   ++targets.version;

@@ -63,6 +63,7 @@ class TufRepository {
   std::map<std::string, int64_t> omit;  // names left out of the snapshot
   nlohmann::json snapshot_entry;        // what the timestamp says
   bool consistent_snapshot = true;
+  bool snapshot_digests = true;  // lengths and digests of delegated roles in the snapshot
 
  private:
   void Put(const std::string& path, const std::string& bytes);
