@@ -37,6 +37,8 @@ std::string CanonicalOptions(const Options& options) {
   // Sorted by construction; maps are sorted by name.
   std::string text;
   for (const auto& [name, size] : options.dims) absl::StrAppend(&text, "dim.", Quoted(name), "=", size, "\n");
+  for (const auto& [name, count] : options.input_elements)
+    absl::StrAppend(&text, "input_elements.", Quoted(name), "=", count, "\n");
   for (const auto& [name, shape] : options.input_shapes)
     absl::StrAppend(&text, "input_shape.", Quoted(name), "=", absl::StrJoin(shape, "x"), "\n");
   absl::StrAppend(&text, "math=", options.strict_math ? "strict" : "default", "\n");

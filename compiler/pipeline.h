@@ -24,11 +24,15 @@ struct Model {
   std::map<std::string, std::string> external;
 };
 
+// In input_elements: an optional input that has no element.
+constexpr int64_t kAbsent = -1;
+
 struct Options {
   std::string target;                                        // a name of target::All()
   int opt_level = 3;                                         // 0: no optional pass; 3: all
   std::map<std::string, int64_t> dims;                       // symbolic dimension -> size
-  std::map<std::string, std::vector<int64_t>> input_shapes;  // input -> shape
+  std::map<std::string, std::vector<int64_t>> input_shapes;  // input, or "name[i]" of a sequence -> shape
+  std::map<std::string, int64_t> input_elements;             // sequence -> its number of tensors; optional -> kAbsent
   bool strict_math = false;                                  // no transform that changes rounding
   std::string model_name;                                    // recorded in the manifest; empty: the graph's name
   int threads = 0;  // of this compile; 0: one per core. Does not change the result

@@ -71,6 +71,18 @@ absl::StatusOr<compiler::Options> FromProto(const aot::v1::CompileOptions& proto
     }
     options.input_shapes[name] = std::vector<int64_t>(shape.dims().begin(), shape.dims().end());
   }
+  if (proto.input_elements_size() > kMaxBindings) {
+    return absl::InvalidArgumentError(absl::StrCat("options give the lengths of ", proto.input_elements_size(),
+                                                   " inputs; at most ", kMaxBindings, " are allowed"));
+  }
+  for (const auto& [name, count] : proto.input_elements()) {
+    if (absl::Status status = CheckName("an input in options.input_elements", name, false); !status.ok()) return status;
+    if (count < compiler::kAbsent) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("input '", name, "' is given ", count, " elements; at least 0 are possible, -1 means absent"));
+    }
+    options.input_elements[name] = count;
+  }
   options.strict_math = proto.strict_math();
   if (absl::Status status = CheckName("options.model_name", proto.model_name(), true); !status.ok()) return status;
   options.model_name = proto.model_name();

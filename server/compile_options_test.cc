@@ -30,6 +30,8 @@ TEST(CompileOptions, EveryOptionArrives) {
   (*proto.mutable_dims())["batch"] = 4;
   (*proto.mutable_input_shapes())["x"].add_dims(3);
   (*proto.mutable_input_shapes())["x"].add_dims(48);
+  (*proto.mutable_input_elements())["s"] = 2;
+  (*proto.mutable_input_elements())["o"] = -1;
   proto.set_strict_math(true);
   proto.set_model_name("ocr");
   absl::StatusOr<compiler::Options> options = FromProto(proto);
@@ -37,6 +39,7 @@ TEST(CompileOptions, EveryOptionArrives) {
   EXPECT_EQ(options->opt_level, 0);
   EXPECT_EQ(options->dims.at("batch"), 4);
   EXPECT_EQ(options->input_shapes.at("x"), (std::vector<int64_t>{3, 48}));
+  EXPECT_EQ(options->input_elements, (std::map<std::string, int64_t>{{"o", compiler::kAbsent}, {"s", 2}}));
   EXPECT_TRUE(options->strict_math);
   EXPECT_EQ(options->model_name, "ocr");
 }
@@ -53,6 +56,9 @@ TEST(CompileOptions, RefusesWhatIsOutOfRange) {
   EXPECT_TRUE(absl::StrContains(status.message(), "'batch'")) << status;
   proto = Options();
   (*proto.mutable_input_shapes())["x"].add_dims(-1);
+  EXPECT_TRUE(absl::IsInvalidArgument(FromProto(proto).status()));
+  proto = Options();
+  (*proto.mutable_input_elements())["s"] = -2;
   EXPECT_TRUE(absl::IsInvalidArgument(FromProto(proto).status()));
   proto = Options();
   proto.set_model_name(std::string(5000, 'x'));

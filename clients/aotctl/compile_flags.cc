@@ -33,7 +33,15 @@ void AddCompileFlags(CLI::App* command, CompileFlags* flags) {
       ->delimiter(',')
       ->default_str("native");
   command->add_option("--dim", flags->dims, "Binds a symbolic dimension: NAME=N")->allow_extra_args(false);
-  command->add_option("--input-shape", flags->input_shapes, "Binds an input's whole shape: NAME=1x3x48x320")
+  command
+      ->add_option("--input-shape", flags->input_shapes,
+                   "Binds an input's whole shape: NAME=1x3x48x320. The tensors of a sequence NAME are inputs NAME[0], "
+                   "NAME[1], ...")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--input-elements", flags->input_elements,
+                   "How many tensors a sequence input has: NAME=3; whether an optional input is there: NAME=1 or "
+                   "NAME=absent. Default: as many as have an --input-shape")
       ->allow_extra_args(false);
   command->add_option("--opt", flags->opt_level, "0: only what is needed, to 3: all optimisations")
       ->check(CLI::Range(0, 3))
@@ -80,6 +88,17 @@ absl::StatusOr<std::vector<compiler::Options>> ToOptions(const CompileFlags& fla
     if (!shape.ok()) return shape.status();
     if (!common.input_shapes.emplace(parts->first, *std::move(shape)).second) {
       return UsageError(absl::StrCat("--input-shape: ", parts->first, " is bound twice"));
+    }
+  }
+  for (const std::string& text : flags.input_elements) {
+    auto parts = SplitAssignment("--input-elements", text);
+    if (!parts.ok()) return parts.status();
+    int64_t count = compiler::kAbsent;
+    if (parts->second != "absent" && (!absl::SimpleAtoi(parts->second, &count) || count < 0)) {
+      return UsageError(absl::StrCat("--input-elements: '", text, "': write a number, or absent"));
+    }
+    if (!common.input_elements.emplace(parts->first, count).second) {
+      return UsageError(absl::StrCat("--input-elements: ", parts->first, " is bound twice"));
     }
   }
   std::vector<compiler::Options> all;

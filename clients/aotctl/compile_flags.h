@@ -14,8 +14,9 @@ namespace aot::clients {
 struct CompileFlags {
   std::string model;
   std::vector<std::string> targets = {"native"};
-  std::vector<std::string> dims;          // NAME=N
-  std::vector<std::string> input_shapes;  // NAME=1x3x48x320
+  std::vector<std::string> dims;            // NAME=N
+  std::vector<std::string> input_shapes;    // NAME=1x3x48x320
+  std::vector<std::string> input_elements;  // NAME=3, NAME=absent
   int opt_level = 3;
   std::string math = "default";
   std::string name;
@@ -27,7 +28,7 @@ void AddCompileFlags(CLI::App* command, CompileFlags* flags);
 
 // One Options for each target, `native` resolved to a named description and targets named twice taken once. Usage
 // error: a malformed
-// --dim or --input-shape. NOT_FOUND: `native` on a machine that no description fits.
+// --dim, --input-shape or --input-elements. NOT_FOUND: `native` on a machine that no description fits.
 absl::StatusOr<std::vector<compiler::Options>> ToOptions(const CompileFlags& flags);
 
 // The name and value of "NAME=VALUE", split at the last '=': names may contain one, values can't.

@@ -13,6 +13,7 @@ TEST(CompileFlagsTest, BindsDimensionsAndShapes) {
   flags.targets = {"cortex-a75", "cortex-a53", "cortex-a75"};
   flags.dims = {"batch=1", "a=b=2"};
   flags.input_shapes = {"x:0=1x3x48x320", "s=scalar", "empty=1x0"};
+  flags.input_elements = {"s=3", "none=0", "o=absent"};
   flags.math = "strict";
   absl::StatusOr<std::vector<compiler::Options>> options = ToOptions(flags);
   ASSERT_TRUE(options.ok()) << options.status();
@@ -25,6 +26,8 @@ TEST(CompileFlagsTest, BindsDimensionsAndShapes) {
   EXPECT_EQ((*options)[0].input_shapes.at("x:0"), (std::vector<int64_t>{1, 3, 48, 320}));
   EXPECT_TRUE((*options)[0].input_shapes.at("s").empty());
   EXPECT_EQ((*options)[0].input_shapes.at("empty"), (std::vector<int64_t>{1, 0}));
+  EXPECT_EQ((*options)[0].input_elements,
+            (std::map<std::string, int64_t>{{"none", 0}, {"o", compiler::kAbsent}, {"s", 3}}));
 }
 
 TEST(CompileFlagsTest, MalformedBindingsAreUsageErrors) {
@@ -41,6 +44,12 @@ TEST(CompileFlagsTest, MalformedBindingsAreUsageErrors) {
     flags.targets = {"cortex-a75"};
     flags.input_shapes = {shape};
     EXPECT_EQ(ToExitCode(ToOptions(flags).status()), ExitCode::kUsage) << shape;
+  }
+  for (const char* elements : {"x=", "x=-1", "x=none", "x"}) {
+    CompileFlags flags;
+    flags.targets = {"cortex-a75"};
+    flags.input_elements = {elements};
+    EXPECT_EQ(ToExitCode(ToOptions(flags).status()), ExitCode::kUsage) << elements;
   }
   CompileFlags twice;
   twice.targets = {"cortex-a75"};

@@ -17,6 +17,7 @@ v1::CompileOptions ToProto(const compiler::Options& options) {
     v1::Shape& value = (*proto.mutable_input_shapes())[name];
     for (int64_t dim : shape) value.add_dims(dim);
   }
+  for (const auto& [name, count] : options.input_elements) (*proto.mutable_input_elements())[name] = count;
   proto.set_strict_math(options.strict_math);
   proto.set_model_name(options.model_name);
   return proto;

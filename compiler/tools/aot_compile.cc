@@ -20,7 +20,7 @@ enum ExitStatus { kDone = 0, kFailure = 1, kUsage = 2, kUnsupported = 3 };
 
 struct Arguments {
   std::string model, target, output;
-  std::vector<std::string> dims, input_shapes, external;
+  std::vector<std::string> dims, input_shapes, input_elements, external;
   int opt_level = 3;
   std::string math = "default";
   std::string name;
@@ -35,7 +35,12 @@ void Declare(CLI::App& app, Arguments& arguments) {
   app.add_option("-t,--target", arguments.target, "Device to compile for")->required()->check(CLI::IsMember(targets));
   app.add_option("-o,--output", arguments.output, "Artifact to write (.so)");
   app.add_option("--dim", arguments.dims, "Binds a symbolic dimension: NAME=N");
-  app.add_option("--input-shape", arguments.input_shapes, "Binds an input's whole shape: NAME=1x3x48x320");
+  app.add_option("--input-shape", arguments.input_shapes,
+                 "Binds an input's whole shape: NAME=1x3x48x320. The tensors of a sequence NAME are inputs NAME[0], "
+                 "NAME[1], ...");
+  app.add_option("--input-elements", arguments.input_elements,
+                 "How many tensors a sequence input has: NAME=3; whether an optional input is there: NAME=1 or "
+                 "NAME=absent. Default: as many as have an --input-shape");
   app.add_option("--external", arguments.external,
                  "An external data file by the name that the model gives it: NAME=FILE. Without any, the files beside "
                  "the model are read");
@@ -85,6 +90,15 @@ absl::StatusOr<Options> ToOptions(const Arguments& arguments) {
     }
     if (!options.input_shapes.emplace(parts->first, std::move(shape)).second)
       return absl::InvalidArgumentError(absl::StrCat("--input-shape: ", parts->first, " is bound twice"));
+  }
+  for (const std::string& text : arguments.input_elements) {
+    auto parts = Split("--input-elements", text);
+    if (!parts.ok()) return parts.status();
+    int64_t count = kAbsent;
+    if (parts->second != "absent" && (!absl::SimpleAtoi(parts->second, &count) || count < 0))
+      return absl::InvalidArgumentError(absl::StrCat("--input-elements: '", text, "': write a number, or absent"));
+    if (!options.input_elements.emplace(parts->first, count).second)
+      return absl::InvalidArgumentError(absl::StrCat("--input-elements: ", parts->first, " is bound twice"));
   }
   return options;
 }

@@ -22,6 +22,7 @@ constexpr BindableOperand kOperands[] = {
     {"Expand", 1, "the result's shape"},
     {"HammingWindow", 0, "the window's length"},
     {"HannWindow", 0, "the window's length"},
+    {"If", 0, "whether an optional result has an element"},
     {"Loop", 0, "the number of iterations, and with it the scan outputs' shapes"},
     {"Loop", 1, "whether there are iterations"},
     {"MaxUnpool", 2, "the result's shape"},
@@ -50,6 +51,9 @@ constexpr BindableOperand kOperands[] = {
     {"Resize", 3, "the result's shape"},
     {"STFT", 1, "the number of frames"},
     {"STFT", 3, "the frames' length"},
+    {"SequenceAt", 1, "which tensor, and with it the result's shape"},
+    {"SequenceErase", 1, "which tensor goes, and with it the shapes of the others"},
+    {"SequenceInsert", 2, "which tensor comes where"},
     {"Slice", 1, "the result's shape"},
     {"Slice", 2, "the result's shape"},
     {"Slice", 3, "the dimensions that are cut"},
@@ -63,8 +67,19 @@ constexpr BindableOperand kOperands[] = {
     {"Upsample", 1, "the result's shape"},
 };
 
+// Whether an If may give an optional with an element or one without; other conditions are data.
+bool DecidesPresence(const NodeProto& node) {
+  for (const AttributeProto& attribute : node.attribute()) {
+    for (const auto& output : attribute.g().output()) {
+      if (output.type().has_optional_type()) return true;
+    }
+  }
+  return false;
+}
+
 bool IsBindable(const NodeProto& node, int operand) {
   if (!node.domain().empty() && node.domain() != "ai.onnx") return false;
+  if (node.op_type() == "If" && !DecidesPresence(node)) return false;
   return std::any_of(std::begin(kOperands), std::end(kOperands), [&](const BindableOperand& entry) {
     return entry.op == node.op_type() && entry.operand == operand;
   });

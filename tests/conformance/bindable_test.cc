@@ -61,6 +61,16 @@ TEST(BindableTest, ExpandedFunctionsBindWhatTheirOperatorBinds) {
   EXPECT_TRUE(FindBindableInputs(graph).empty());
 }
 
+TEST(BindableTest, AConditionIsBoundWhereItDecidesPresence) {
+  GraphProto graph = Graph({"condition"});
+  NodeProto* node = Add(&graph, "If", {"condition"});
+  GraphProto* branch = node->add_attribute()->mutable_g();
+  branch->add_output()->mutable_type()->mutable_tensor_type();
+  EXPECT_TRUE(FindBindableInputs(graph).empty());
+  branch->add_output()->mutable_type()->mutable_optional_type();
+  EXPECT_EQ(FindBindableInputs(graph), std::vector<int>({0}));
+}
+
 TEST(BindableTest, TheListHasNoDoubles) {
   std::set<std::pair<std::string, int>> seen;
   for (const BindableOperand& entry : BindableOperands()) {

@@ -13,7 +13,7 @@
 #include "clients/model/model_file.h"
 #include "clients/model/session.h"
 #include "clients/tensor_io/file.h"
-#include "clients/tensor_io/onnx_tensor.h"
+#include "clients/tensor_io/onnx_value.h"
 #include "tests/conformance/bindable.h"
 #include "tests/conformance/closeness.h"
 #include "tests/conformance/valueless.h"
@@ -43,17 +43,9 @@ std::vector<std::string> DataSetDirectories(const std::string& directory) {
   return directories;
 }
 
-absl::StatusOr<Tensor> ReadTensor(const std::string& path) {
-  absl::StatusOr<std::string> bytes = clients::ReadFile(path);
-  if (!bytes.ok()) return bytes.status();
-  absl::StatusOr<clients::NamedTensor> tensor = clients::ParseOnnxTensor(*bytes, fs::path(path).filename().string());
-  if (!tensor.ok()) return tensor.status();
-  return std::move(tensor->tensor);
-}
-
 // Version 1.12 of the suite keeps bfloat16 values as uint16.
-Tensor AsDeclared(Tensor tensor, const pb::TypeProto& declared) {
-  const int element = declared.tensor_type().elem_type();
+Tensor AsDeclared(Tensor tensor, const pb::TypeProto::Tensor& declared) {
+  const int element = declared.elem_type();
   if (element != pb::TensorProto::BFLOAT16 || tensor.element() != reference::ElementType::kUint16) return tensor;
   auto owner = std::make_shared<Tensor>(std::move(tensor));
   const absl::Span<const uint8_t> bytes = owner->bytes();
@@ -63,8 +55,9 @@ Tensor AsDeclared(Tensor tensor, const pb::TypeProto& declared) {
 
 // A few cases have data of another shape than their model states.
 absl::Status CheckAgainstModel(const Tensor& tensor, const pb::ValueInfoProto& input) {
-  if (!input.type().tensor_type().has_shape()) return absl::OkStatus();
-  const auto& dims = input.type().tensor_type().shape().dim();
+  const pb::TypeProto::Tensor& declared = *clients::TensorTypeWithin(input.type());
+  if (!declared.has_shape()) return absl::OkStatus();
+  const auto& dims = declared.shape().dim();
   bool fits = dims.size() == static_cast<int>(tensor.shape().size());
   for (int i = 0; fits && i < dims.size(); ++i) {
     fits = !dims[i].has_dim_value() || dims[i].dim_value() == tensor.shape()[static_cast<size_t>(i)];
@@ -72,6 +65,16 @@ absl::Status CheckAgainstModel(const Tensor& tensor, const pb::ValueInfoProto& i
   if (fits) return absl::OkStatus();
   return absl::UnimplementedError(absl::StrCat("the case contradicts itself: its data for '", input.name(), "' are ",
                                                reference::ToString(tensor.shape()), ", which its model doesn't take"));
+}
+
+// The value of an input or output, with the element type that the model states.
+absl::StatusOr<clients::OnnxValue> ReadValue(const std::string& path, const pb::TypeProto& type) {
+  absl::StatusOr<std::string> bytes = clients::ReadFile(path);
+  if (!bytes.ok()) return bytes.status();
+  absl::StatusOr<clients::OnnxValue> value = clients::ParseOnnxValue(*bytes, type, fs::path(path).filename().string());
+  if (!value.ok()) return value.status();
+  for (Tensor& tensor : value->tensors) tensor = AsDeclared(std::move(tensor), *clients::TensorTypeWithin(type));
+  return value;
 }
 
 class Case {
@@ -85,9 +88,9 @@ class Case {
     model_ = *std::move(model);
     if (!proto_.ParseFromString(model_.bytes)) return absl::InvalidArgumentError("model.onnx isn't an ONNX model");
     CollectOperators();
-    if (!TakesAndGivesTensors()) {
+    if (!ConsistsOfTensors()) {
       absl::Status status = compiler::Check(model_, options_).status();
-      return status.ok() ? absl::UnimplementedError("unsupported: sequences or optionals as inputs or outputs")
+      return status.ok() ? absl::UnimplementedError("unsupported: inputs or outputs that don't consist of tensors")
                          : status;
     }
     FindInputs();
@@ -111,10 +114,10 @@ class Case {
     result_.operators.assign(operators.begin(), operators.end());
   }
 
-  bool TakesAndGivesTensors() const {
+  bool ConsistsOfTensors() const {
     for (const auto* values : {&graph().input(), &graph().output()}) {
       for (const pb::ValueInfoProto& value : *values) {
-        if (!value.type().has_tensor_type()) return false;
+        if (clients::TensorTypeWithin(value.type()) == nullptr) return false;
       }
     }
     return true;
@@ -143,16 +146,22 @@ class Case {
     std::vector<Tensor> data;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const std::string path = absl::StrCat(set, "/input_", i, ".pb");
-      absl::StatusOr<Tensor> tensor = ReadTensor(path);
-      if (!tensor.ok()) return tensor.status();
       const std::string& name = inputs_[i]->name();
       if (IsBound(name)) {
         if (absl::Status status = Bind(name, path, bound.mutable_graph()); !status.ok()) return status;
         continue;
       }
-      if (absl::Status status = CheckAgainstModel(*tensor, *inputs_[i]); !status.ok()) return status;
-      options.input_shapes[name] = tensor->shape();
-      data.push_back(AsDeclared(*std::move(tensor), inputs_[i]->type()));
+      absl::StatusOr<clients::OnnxValue> value = ReadValue(path, inputs_[i]->type());
+      if (!value.ok()) return value.status();
+      if (!inputs_[i]->type().has_tensor_type()) {
+        options.input_elements[name] = value->present ? static_cast<int64_t>(value->tensors.size()) : compiler::kAbsent;
+      }
+      const std::vector<std::string> names = clients::TensorNames(name, inputs_[i]->type(), value->tensors.size());
+      for (size_t t = 0; t < names.size(); ++t) {
+        if (absl::Status status = CheckAgainstModel(value->tensors[t], *inputs_[i]); !status.ok()) return status;
+        options.input_shapes[names[t]] = value->tensors[t].shape();
+        data.push_back(std::move(value->tensors[t]));
+      }
     }
     compiler::Model model{bound.SerializeAsString(), model_.external};
     if (absl::Status status = Compile(model, options); !status.ok()) return status;
@@ -198,25 +207,33 @@ class Case {
       if (absl::Status status = session_->SetInput(i, data[i]); !status.ok()) return status;
     }
     if (absl::Status status = session_->Invoke(); !status.ok()) return status;
-    if (session_->outputs().size() != static_cast<size_t>(graph().output_size())) {
-      return absl::InternalError(
-          absl::StrCat("the artifact has ", session_->outputs().size(), " outputs, the model ", graph().output_size()));
-    }
+    size_t next = 0;  // of the artifact's outputs
     for (int i = 0; i < graph().output_size(); ++i) {
-      absl::StatusOr<Tensor> want = ReadTensor(absl::StrCat(set, "/output_", i, ".pb"));
+      absl::StatusOr<clients::OnnxValue> want =
+          ReadValue(absl::StrCat(set, "/output_", i, ".pb"), graph().output(i).type());
       if (!want.ok()) return want.status();
-      *want = AsDeclared(*std::move(want), graph().output(i).type());
-      Tensor computed = session_->Output(static_cast<size_t>(i));
-      std::string difference = Difference(computed, *want);
-      if (difference.empty()) continue;
-      std::string valueless = computed.type() == want->type() ? ValuelessOperator(graph()) : "";
-      if (!valueless.empty()) {
-        return absl::UnimplementedError(
-            absl::StrCat("the values of ", valueless, " are random: checked by shape and type alone"));
+      for (const Tensor& tensor : want->tensors) {
+        if (next >= session_->outputs().size()) return WrongOutputs("more");
+        if (absl::Status status = Compare(i, session_->Output(next++), tensor); !status.ok()) return status;
       }
-      return absl::InternalError(absl::StrCat("wrong value: output ", i, ": ", difference));
     }
-    return absl::OkStatus();
+    return next == session_->outputs().size() ? absl::OkStatus() : WrongOutputs("fewer");
+  }
+
+  absl::Status WrongOutputs(absl::string_view expected) const {
+    return absl::InternalError(absl::StrCat("wrong value: the artifact has ", session_->outputs().size(),
+                                            " outputs, the case's data ", expected));
+  }
+
+  absl::Status Compare(int output, const Tensor& computed, const Tensor& want) const {
+    const std::string difference = Difference(computed, want);
+    if (difference.empty()) return absl::OkStatus();
+    const std::string valueless = computed.type() == want.type() ? ValuelessOperator(graph()) : "";
+    if (!valueless.empty()) {
+      return absl::UnimplementedError(
+          absl::StrCat("the values of ", valueless, " are random: checked by shape and type alone"));
+    }
+    return absl::InternalError(absl::StrCat("wrong value: output ", output, ": ", difference));
   }
 
   const std::string& directory_;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/tensor_data.h"
+#include "compiler/import/onnx/text.h"
 #include "compiler/ir/NnDialect.h"
 #include "compiler/ir/reference_bridge.h"
 #include "mlir/IR/Builders.h"
@@ -23,6 +25,9 @@ using reference::TensorType;
 constexpr int64_t kMostFoldedElements = 64 << 10;
 constexpr int64_t kMostOperandElements = 16 << 20;
 constexpr int64_t kMostFoldedProducts = 64 << 20;  // multiplications of a product or convolution, an upper bound
+
+// Tensors of all sequences that an import makes. Each is a copy: a loop that appends n times makes n * n / 2.
+constexpr int64_t kMostSequenceElements = 10'000'000;
 
 bool IsProduct(absl::string_view name) { return name == "matmul" || name == "conv" || name == "conv_transpose"; }
 
@@ -80,6 +85,18 @@ std::optional<Shape> BroadcastShape(absl::Span<const int64_t> a, absl::Span<cons
   return result;
 }
 
+absl::string_view KindName(const Value& value) {
+  switch (value.kind()) {
+    case Value::Kind::kTensor:
+      return "a tensor";
+    case Value::Kind::kSequence:
+      return "a sequence";
+    case Value::Kind::kOptional:
+      return "an optional";
+  }
+  return "a value";
+}
+
 Builder::Builder(mlir::OpBuilder& ops) : ops_(ops), location_(ops.getUnknownLoc().getAsOpaquePointer()) {}
 
 void Builder::set_location(mlir::Location location) { location_ = location.getAsOpaquePointer(); }
@@ -105,6 +122,30 @@ Value Builder::FromArgument(mlir::Value argument, TensorType type) const {
 Value Builder::Unsupported() {
   Value value;
   value.rep_ = std::make_shared<Value::Rep>();
+  return value;
+}
+
+Value Builder::Sequence(ElementType element, std::vector<Value> tensors) {
+  sequence_elements_ += static_cast<int64_t>(tensors.size());
+  if (sequence_elements_ > kMostSequenceElements) {
+    status_.Update(absl::UnimplementedError(
+        UnsupportedText(absl::StrCat("sequences of more than ", kMostSequenceElements, " tensors in all"),
+                        "shorter ones, or loops of fewer steps")));
+    tensors.clear();
+  }
+  Value value;
+  value.rep_ = std::make_shared<Value::Rep>();
+  value.rep_->kind = Value::Kind::kSequence;
+  value.rep_->type.element = element;
+  value.rep_->elements = std::move(tensors);
+  return value;
+}
+
+Value Builder::Optional(Value element) {
+  Value value;
+  value.rep_ = std::make_shared<Value::Rep>();
+  value.rep_->kind = Value::Kind::kOptional;
+  if (element) value.rep_->elements.push_back(std::move(element));
   return value;
 }
 

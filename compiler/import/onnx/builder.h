@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "compiler/reference/evaluate.h"
 #include "compiler/reference/tensor.h"
@@ -21,13 +22,22 @@ class Value;
 
 namespace aot::import::onnx {
 
-// A tensor value of the graph: a constant, a value of the function being built, or (for the results of unsupported
-// nodes) neither. Copies mean the same value. A default-constructed Value is an absent optional input.
+// A value of the graph: a tensor, or a sequence or an optional, which exist while importing alone: as lists of tensors.
+// A tensor is a constant, a value of the function being built, or (for the results of unsupported nodes) neither.
+// Copies mean the same value. A default-constructed Value is an absent optional input of an operator.
 class Value {
  public:
+  enum class Kind { kTensor, kSequence, kOptional };
+
   Value() = default;
   explicit operator bool() const { return rep_ != nullptr; }
 
+  Kind kind() const { return rep_->kind; }
+  bool is_tensor() const { return rep_->kind == Kind::kTensor; }
+  // The tensors of a sequence, or what an optional holds: nothing, a tensor or a sequence. All are known.
+  const std::vector<Value>& elements() const { return rep_->elements; }
+
+  // Of tensors. A sequence's element type is type().element; an optional has none.
   const reference::TensorType& type() const { return rep_->type; }
   reference::ElementType element() const { return rep_->type.element; }
   const reference::Shape& shape() const { return rep_->type.shape; }
@@ -36,18 +46,23 @@ class Value {
   // Null if the value is only known at run time.
   const reference::Tensor* constant() const { return rep_->constant ? &*rep_->constant : nullptr; }
   // False for what an unsupported node would have given; such values have no type.
-  bool known() const { return rep_->constant || rep_->ssa; }
+  bool known() const { return rep_->constant || rep_->ssa || !is_tensor(); }
   bool operator==(const Value& other) const { return rep_ == other.rep_; }
 
  private:
   friend class Builder;
   struct Rep {
+    Kind kind = Kind::kTensor;
+    std::vector<Value> elements;
     reference::TensorType type;
     std::optional<reference::Tensor> constant;
     void* ssa = nullptr;  // the opaque form of an mlir::Value; of a constant: once it was needed
   };
   std::shared_ptr<Rep> rep_;
 };
+
+// "a tensor", "a sequence", "an optional", for messages.
+absl::string_view KindName(const Value& value);
 
 // Appends to one block. Shapes that don't fit an operation are the caller's mistake: handlers check before they build.
 // What only the sizes of results decide (rank, bytes) is checked here, once for all operators, and kept in status().
@@ -59,14 +74,18 @@ class Builder {
   // Of the operations to come.
   void set_location(mlir::Location location);
   mlir::Location location() const;
-  // The first result since ClearStatus that was too large, else OK.
+  // The first result since ClearStatus that was too large, in bytes or tensors of a sequence, else OK.
   const absl::Status& status() const { return status_; }
   void ClearStatus() { status_ = absl::OkStatus(); }
 
   Value Constant(reference::Tensor tensor) const;
   Value FromArgument(mlir::Value argument, reference::TensorType type) const;
   static Value Unsupported();
-  // The value in the function; makes an nn.constant of a constant when first asked.
+  // Tensors of one element type; their shapes may differ. Counts towards the sequences that an import may hold.
+  Value Sequence(reference::ElementType element, std::vector<Value> tensors);
+  // Of a tensor or a sequence; of an absent value: without an element.
+  static Value Optional(Value element);
+  // The tensor in the function; makes an nn.constant of a constant when first asked.
   mlir::Value Materialise(const Value& value);
 
   // The one way in which operations come to be. Null operands are absent optional ones.
@@ -109,6 +128,7 @@ class Builder {
   mlir::OpBuilder& ops_;
   const void* location_;  // the opaque form of an mlir::Location
   absl::Status status_;
+  int64_t sequence_elements_ = 0;  // of all sequences so far
 };
 
 // The product of dimensions that were checked or of some of them; the largest number if only a dimension of 0 kept the

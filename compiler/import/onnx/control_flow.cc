@@ -1,10 +1,11 @@
-// If, Loop and Scan. Subgraphs are written out in place: an If whose condition is only known at run time computes both
-// branches and selects, loops are unrolled.
+// If, Loop, Scan and SequenceMap. Subgraphs are written out in place: an If whose condition is only known at run time
+// computes both branches and selects, loops are unrolled.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/graph_importer.h"
 #include "compiler/import/onnx/registry.h"
+#include "compiler/import/onnx/select.h"
 #include "compiler/import/onnx/status_macros.h"
 #include "compiler/import/onnx/text.h"
 
@@ -29,23 +30,21 @@ bool AllKnown(const Values& values) {
   return std::all_of(values.begin(), values.end(), [](const Value& value) { return !value || value.known(); });
 }
 
+absl::Status RequireTensor(const Value& value, absl::string_view what) {
+  if (value.is_tensor()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(what, " is ", KindName(value), ", a tensor is expected"));
+}
+
+absl::Status RequireCondition(const Value& value) {
+  RETURN_IF_ERROR(RequireTensor(value, "its condition"));
+  if (Elements(value.shape()) == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError("its condition must have one element");
+}
+
 // A truth value that is known while importing.
 std::optional<bool> KnownTruth(const Value& value) {
   if (!value.constant() || value.constant()->size() != 1) return std::nullopt;
   return value.constant()->GetInt(0) != 0;
-}
-
-// What an output is where the branch that should give it can't run.
-Value Poison(Builder& b, const reference::TensorType& type) {
-  const double value = reference::IsFloat(type.element) ? std::numeric_limits<double>::quiet_NaN() : 0;
-  return b.Broadcast(b.Scalar(type.element, value), type.shape);
-}
-
-absl::Status Differ(size_t output, const Value& a, const Value& b, absl::string_view where) {
-  return Unsupported(absl::StrCat("output ", output, " is ", reference::Name(a.element()), " ",
-                                  reference::ToString(a.shape()), " or ", reference::Name(b.element()), " ",
-                                  reference::ToString(b.shape()), ", which only ", where, " at run time decides"),
-                     "one type and shape");
 }
 
 // Entry i of dimension `axis`, which goes away.
@@ -63,6 +62,7 @@ Value Entry(Builder& b, const Value& x, int64_t axis, int64_t i) {
 absl::StatusOr<Value> Stack(Builder& b, const Values& values, int64_t axis) {
   Values parts;
   for (const Value& value : values) {
+    RETURN_IF_ERROR(RequireTensor(value, "a scan output"));
     if (!(value.type() == values.front().type())) {
       return Unsupported(
           absl::StrCat("a scan output changes its shape from ", reference::ToString(values.front().shape()), " to ",
@@ -128,6 +128,7 @@ absl::StatusOr<Values> GraphImporter::ImportControlFlow(const NodeProto& node, c
     return Values();
   }
   if (node.op_type() == "Loop") return ImportLoop(node, *body, inputs, frame, scope);
+  if (node.op_type() == "SequenceMap") return ImportSequenceMap(node, *body, inputs, frame, scope);
   return ImportScan(node, *body, inputs, frame, scope);
 }
 
@@ -149,7 +150,7 @@ absl::StatusOr<Values> GraphImporter::ImportIf(const NodeProto& node, const Valu
     ReportUnknownOperators(*else_branch, frame);
     return Values();
   }
-  if (Elements(condition.shape()) != 1) return absl::InvalidArgumentError("its condition must have one element");
+  RETURN_IF_ERROR(RequireCondition(condition));
   if (auto truth = KnownTruth(condition)) return ImportSubgraph(*truth ? *then_branch : *else_branch, {}, frame, scope);
 
   // A branch that contradicts the bound shapes can't run: models choose by run-time values what fits other shapes.
@@ -171,10 +172,10 @@ absl::StatusOr<Values> GraphImporter::ImportIf(const NodeProto& node, const Valu
       results.push_back(Builder::Unsupported());
       continue;
     }
-    const Value a = chosen.ok() ? known : Poison(builder_, known.type());
-    const Value b = other.ok() ? (*other)[i] : Poison(builder_, known.type());
-    if (!(a.type() == b.type())) return Differ(i, a, b, "the condition");
-    results.push_back(builder_.Where(truth, a, b));
+    const Value a = chosen.ok() ? known : Poison(builder_, known);
+    const Value b = other.ok() ? (*other)[i] : Poison(builder_, known);
+    ASSIGN_OR_RETURN(Value selected, Select(builder_, truth, a, b, absl::StrCat("output ", i), "the condition"));
+    results.push_back(std::move(selected));
   }
   return results;
 }
@@ -201,6 +202,7 @@ absl::StatusOr<Values> GraphImporter::ImportLoop(const NodeProto& node, const Gr
   const size_t scans = static_cast<size_t>(body.output_size()) - carried - 1;
   int64_t limit = INT64_MAX;
   if (inputs[0]) {
+    RETURN_IF_ERROR(RequireTensor(inputs[0], "its trip count"));
     if (!inputs[0].constant() || inputs[0].constant()->size() != 1) {
       return Unsupported("its trip count is only known at run time",
                          "constant trip counts, and conditions within them");
@@ -210,7 +212,7 @@ absl::StatusOr<Values> GraphImporter::ImportLoop(const NodeProto& node, const Gr
   // Whether the next step runs; null: it does.
   Value active;
   if (inputs[1]) {
-    if (Elements(inputs[1].shape()) != 1) return absl::InvalidArgumentError("its condition must have one element");
+    RETURN_IF_ERROR(RequireCondition(inputs[1]));
     if (auto truth = KnownTruth(inputs[1])) {
       if (!*truth) limit = 0;
     } else {
@@ -239,11 +241,14 @@ absl::StatusOr<Values> GraphImporter::ImportLoop(const NodeProto& node, const Gr
                          "loops without scan outputs, or with a constant number of steps");
     }
     for (size_t i = 0; i < carried; ++i) {
-      const Value& next = results[1 + i];
-      if (active && !(next.type() == values[i].type())) return Differ(i, values[i], next, "the number of steps");
-      values[i] = active ? builder_.Where(active, next, values[i]) : next;
+      if (!active) {
+        values[i] = results[1 + i];
+        continue;
+      }
+      ASSIGN_OR_RETURN(values[i], Select(builder_, active, results[1 + i], values[i], absl::StrCat("output ", i),
+                                         "the number of steps"));
     }
-    if (Elements(results[0].shape()) != 1) return absl::InvalidArgumentError("its condition must have one element");
+    RETURN_IF_ERROR(RequireCondition(results[0]));
     if (auto truth = KnownTruth(results[0])) {
       if (!*truth) break;
     } else {
@@ -289,6 +294,7 @@ absl::StatusOr<Values> GraphImporter::ImportScan(const NodeProto& node, const Gr
   }
   for (size_t i = skip; i < inputs.size(); ++i) {
     if (!inputs[i]) return absl::InvalidArgumentError(absl::StrCat("input ", i, " is missing"));
+    RETURN_IF_ERROR(RequireTensor(inputs[i], absl::StrCat("input ", i)));
   }
   const auto states = static_cast<size_t>(state_count), scans = static_cast<size_t>(scan_count);
   const size_t outputs = static_cast<size_t>(body.output_size()) - states;
@@ -342,6 +348,7 @@ absl::StatusOr<Values> GraphImporter::ImportScan(const NodeProto& node, const Gr
       if (!AllKnown(results)) return Values();
       if (entry == 0 && step == 0) RETURN_IF_ERROR(CheckUnrolling(nodes_before, steps * batch));
       state.assign(results.begin(), results.begin() + state_count);
+      for (const Value& value : state) RETURN_IF_ERROR(RequireTensor(value, "a state"));
       for (size_t o = 0; o < outputs; ++o) {
         Values& list = collected[o];
         list.insert(output_directions[o] != 0 ? list.begin() : list.end(), results[states + o]);

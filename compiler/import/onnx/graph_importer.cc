@@ -233,6 +233,10 @@ absl::StatusOr<std::vector<Value>> GraphImporter::CallOperator(const NodeProto& 
     return absl::InvalidArgumentError(
         absl::StrCat("it has ", inputs.size(), " inputs; the operator takes at most ", op->most_inputs));
   }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (op->takes_containers || !inputs[i] || inputs[i].is_tensor()) continue;
+    return absl::InvalidArgumentError(absl::StrCat("input ", i, " is ", KindName(inputs[i]), ", a tensor is expected"));
+  }
   for (int i = 0; i < op->least_inputs; ++i) {
     if (static_cast<size_t>(i) < inputs.size() && inputs[static_cast<size_t>(i)]) continue;
     return absl::InvalidArgumentError(absl::StrCat("input ", i, " is missing; the operator needs ", op->least_inputs));

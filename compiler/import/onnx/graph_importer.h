@@ -71,6 +71,9 @@ class GraphImporter {
   absl::StatusOr<std::vector<Value>> ImportScan(const NodeProto& node, const GraphProto& body,
                                                 const std::vector<Value>& inputs, const Frame& frame,
                                                 const Scope& scope);
+  absl::StatusOr<std::vector<Value>> ImportSequenceMap(const NodeProto& node, const GraphProto& body,
+                                                       const std::vector<Value>& inputs, const Frame& frame,
+                                                       const Scope& scope);
   // Writes a subgraph's nodes out; gives its outputs. Names of the outer graphs are visible in it.
   absl::StatusOr<std::vector<Value>> ImportSubgraph(const GraphProto& graph, const std::vector<Value>& inputs,
                                                     const Frame& frame, const Scope& scope);

@@ -1,5 +1,7 @@
 #include "compiler/import/onnx/import.h"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +11,7 @@
 #include "compiler/import/onnx/proto_reader.h"
 #include "compiler/import/onnx/registry.h"
 #include "compiler/import/onnx/status_macros.h"
+#include "compiler/import/onnx/text.h"
 #include "compiler/ir/NnDialect.h"
 #include "compiler/ir/reference_bridge.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -41,6 +44,61 @@ absl::Status Verify(mlir::ModuleOp module) {
   return absl::InternalError(absl::StrCat("the imported module is invalid: ", text));
 }
 
+// The value of a graph's input, made of the function's arguments.
+Value ToValue(Builder& builder, const GraphInput& input, const std::vector<Value>& tensors) {
+  const auto first = tensors.begin() + static_cast<std::ptrdiff_t>(input.first);
+  const std::vector<Value> own(first, first + static_cast<std::ptrdiff_t>(input.count));
+  if (input.optional && !input.present) return Builder::Optional(Value());
+  const Value value = input.sequence ? builder.Sequence(input.element, own) : own.front();
+  return input.optional ? Builder::Optional(value) : value;
+}
+
+// A graph's output by the names of its tensors: itself, those of a sequence, or what an optional holds.
+absl::Status AppendOutput(const std::string& name, const Value& value,
+                          std::vector<std::pair<std::string, Value>>& outputs) {
+  switch (value.kind()) {
+    case Value::Kind::kTensor:
+      outputs.emplace_back(name, value);
+      return absl::OkStatus();
+    case Value::Kind::kSequence:
+      for (size_t i = 0; i < value.elements().size(); ++i) {
+        outputs.emplace_back(ElementName(name, i), value.elements()[i]);
+      }
+      return absl::OkStatus();
+    case Value::Kind::kOptional:
+      break;
+  }
+  if (!value.elements().empty()) return AppendOutput(name, value.elements().front(), outputs);
+  return absl::UnimplementedError(
+      absl::StrCat("unsupported: output ", Quoted(name), ": ",
+                   UnsupportedText("an optional without an element, which compiled code can't give",
+                                   "optional outputs that have one")));
+}
+
+// The outputs as tensors, each with a name of its own if there are sequences among them.
+absl::StatusOr<std::vector<std::pair<std::string, Value>>> FlattenOutputs(const GraphProto& graph,
+                                                                          const std::vector<Value>& values) {
+  std::vector<std::pair<std::string, Value>> outputs;
+  for (size_t i = 0; i < values.size(); ++i) {
+    RETURN_IF_ERROR(AppendOutput(graph.output(static_cast<int>(i)).name(), values[i], outputs));
+  }
+  if (outputs.empty()) {
+    return absl::UnimplementedError(
+        absl::StrCat("unsupported: ", UnsupportedText("all outputs are empty sequences: there is nothing to compute",
+                                                      "models that give at least one tensor")));
+  }
+  if (std::all_of(values.begin(), values.end(), [](const Value& value) { return value.is_tensor(); })) return outputs;
+  std::set<std::string> names;
+  for (const auto& [name, value] : outputs) {
+    if (names.insert(name).second) continue;
+    return absl::UnimplementedError(absl::StrCat(
+        "unsupported: ",
+        UnsupportedText(absl::StrCat("two outputs of the name ", Quoted(name), ", one of them in a sequence"),
+                        "names without brackets")));
+  }
+  return outputs;
+}
+
 }  // namespace
 
 absl::StatusOr<ImportedModel> Import(mlir::MLIRContext& context, const compiler::Model& model,
@@ -50,7 +108,8 @@ absl::StatusOr<ImportedModel> Import(mlir::MLIRContext& context, const compiler:
   ImportedModel imported;
   imported.graph_name = graph.name();
   imported.storage = proto;
-  ASSIGN_OR_RETURN(imported.inputs, BindInputs(graph, options));
+  ASSIGN_OR_RETURN(BoundInputs bound, BindInputs(graph, options));
+  imported.inputs = std::move(bound.tensors);
 
   context.loadDialect<nn::NnDialect, mlir::func::FuncDialect>();
   mlir::OpBuilder ops(&context);
@@ -64,24 +123,27 @@ absl::StatusOr<ImportedModel> Import(mlir::MLIRContext& context, const compiler:
   ops.setInsertionPointToEnd(&block);
 
   Builder builder(ops);
-  std::vector<std::pair<std::string, Value>> inputs;
+  std::vector<Value> arguments;
   for (size_t i = 0; i < imported.inputs.size(); ++i) {
     const ValueInfo& input = imported.inputs[i];
     function.setArgAttr(static_cast<unsigned>(i), kNameAttribute, ops.getStringAttr(input.name));
-    inputs.emplace_back(input.name, builder.FromArgument(block.getArgument(static_cast<unsigned>(i)), input.type));
+    arguments.push_back(builder.FromArgument(block.getArgument(static_cast<unsigned>(i)), input.type));
   }
+  std::vector<std::pair<std::string, Value>> inputs;
+  for (const GraphInput& input : bound.inputs) inputs.emplace_back(input.name, ToValue(builder, input, arguments));
   const TensorStorage storage{proto, &model.external};
   GraphImporter importer(*proto, storage, builder, context);
-  ASSIGN_OR_RETURN(std::vector<Value> outputs, importer.ImportMain(inputs));
+  ASSIGN_OR_RETURN(const std::vector<Value> values, importer.ImportMain(inputs));
+  ASSIGN_OR_RETURN(const auto outputs, FlattenOutputs(graph, values));
   imported.operators = importer.operators();
 
   builder.set_location(unknown);
   llvm::SmallVector<mlir::Value> results;
   llvm::SmallVector<mlir::Type> result_types;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    results.push_back(builder.Materialise(outputs[i]));
+  for (const auto& [name, value] : outputs) {
+    results.push_back(builder.Materialise(value));
     result_types.push_back(results.back().getType());
-    imported.outputs.push_back({graph.output(static_cast<int>(i)).name(), outputs[i].type()});
+    imported.outputs.push_back({name, value.type()});
   }
   mlir::func::ReturnOp::create(ops, unknown, results);
   function.setFunctionType(ops.getFunctionType(argument_types, result_types));

@@ -1,6 +1,7 @@
 #include "compiler/import/onnx/inputs.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -39,19 +40,36 @@ std::vector<const ValueInfoProto*> ModelInputs(const GraphProto& graph) {
   return inputs;
 }
 
-absl::Status CheckIsTensor(const ValueInfoProto& input) {
+// A tensor that the compiled function takes, and what the model says about it.
+struct Leaf {
+  std::string name;
+  const TypeProto::Tensor* declared;
+  bool in_sequence;
+};
+
+// The type of the tensors that an input consists of; `form` learns what it is to the graph.
+absl::StatusOr<const TypeProto::Tensor*> TensorTypeOf(const ValueInfoProto& input, GraphInput& form) {
+  const TypeProto* type = &input.type();
+  if (type->has_optional_type()) {
+    form.optional = true;
+    type = &type->optional_type().elem_type();
+  }
+  if (type->has_sequence_type()) {
+    form.sequence = true;
+    type = &type->sequence_type().elem_type();
+  }
   const char* kind = nullptr;
-  switch (input.type().value_case()) {
+  switch (type->value_case()) {
     case TypeProto::kTensorType:
-      return absl::OkStatus();
+      return &type->tensor_type();
     case TypeProto::kSequenceType:
-      kind = "a sequence";
+      kind = "a sequence of sequences";
       break;
     case TypeProto::kMapType:
-      kind = "a map";
+      kind = form.sequence ? "a sequence of maps" : "a map";
       break;
     case TypeProto::kOptionalType:
-      kind = "an optional";
+      kind = "an optional of an optional";
       break;
     case TypeProto::kSparseTensorType:
       kind = "a sparse tensor";
@@ -63,14 +81,69 @@ absl::Status CheckIsTensor(const ValueInfoProto& input) {
       return absl::InvalidArgumentError(absl::StrCat("input ", Quoted(input.name()), " has no type"));
   }
   return absl::UnimplementedError(
-      absl::StrCat("unsupported: input ", Quoted(input.name()), ": ", UnsupportedText(kind, "dense tensors")));
+      absl::StrCat("unsupported: input ", Quoted(input.name()), ": ",
+                   UnsupportedText(kind, "dense tensors, sequences and optionals of dense tensors")));
+}
+
+// How many tensors a sequence has by the options: as they say, or as many as have a shape there. Nullopt: they don't
+// say.
+std::optional<int64_t> GivenElements(const std::string& name, bool sequence, const Options& options) {
+  if (auto given = options.input_elements.find(name); given != options.input_elements.end()) return given->second;
+  if (!sequence) return options.input_shapes.count(name) ? std::optional<int64_t>(1) : std::nullopt;
+  size_t count = 0;
+  while (count <= kMostInputElements && options.input_shapes.count(ElementName(name, count))) ++count;
+  return count > 0 ? std::optional<int64_t>(count) : std::nullopt;
+}
+
+// Takes sequences and optionals apart. What the options don't say goes to `unbound`.
+absl::Status Expand(const ValueInfoProto& input, const TypeProto::Tensor& declared, const Options& options,
+                    GraphInput& form, std::vector<Leaf>& leaves, std::vector<std::string>& unbound) {
+  form.first = leaves.size();
+  const std::string name = Printable(input.name());
+  if (!form.optional && !form.sequence) {
+    if (options.input_elements.count(input.name())) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--input-elements ", name, ": the input is a tensor; only sequences and optionals have elements"));
+    }
+    form.count = 1;
+    leaves.push_back({input.name(), &declared, false});
+    return absl::OkStatus();
+  }
+  const std::optional<int64_t> given = GivenElements(input.name(), form.sequence, options);
+  const std::string absent =
+      form.optional ? absl::StrCat(", or that it is absent with --input-elements ", name, "=absent") : "";
+  if (!given) {
+    unbound.push_back(form.sequence
+                          ? absl::StrCat("input '", name, "' is a sequence: say how many tensors it has with ",
+                                         "--input-elements ", name, "=N, or all their shapes with --input-shape ",
+                                         ElementName(name, 0), "=...", absent)
+                          : absl::StrCat("input '", name, "' is an optional: say that it is present with ",
+                                         "--input-elements ", name, "=1", absent));
+    return absl::OkStatus();
+  }
+  const int64_t most = form.sequence ? kMostInputElements : 1;
+  const int64_t least = form.sequence ? 0 : 1;
+  if (*given == compiler::kAbsent && form.optional) {
+    form.present = false;
+    return absl::OkStatus();
+  }
+  if (*given < least || *given > most) {
+    return absl::InvalidArgumentError(absl::StrCat("--input-elements ", name, "=", *given, ": ", least, " to ", most,
+                                                   " are possible", form.optional ? ", or absent" : ""));
+  }
+  form.count = static_cast<size_t>(*given);
+  for (size_t i = 0; i < form.count; ++i) {
+    leaves.push_back({form.sequence ? ElementName(input.name(), i) : input.name(), &declared, form.sequence});
+  }
+  return absl::OkStatus();
 }
 
 // The symbols that --input-shape binds, checked against fixed dimensions, --dim and each other.
-absl::Status BindSymbols(const std::vector<const ValueInfoProto*>& inputs, const Options& options, Bindings& bindings) {
+absl::Status BindSymbols(const std::vector<const TypeProto::Tensor*>& types, const std::vector<Leaf>& leaves,
+                         const Options& options, Bindings& bindings) {
   std::set<std::string> symbols;
-  for (const ValueInfoProto* input : inputs) {
-    for (const Dimension& dim : input->type().tensor_type().shape().dim()) {
+  for (const TypeProto::Tensor* type : types) {
+    for (const Dimension& dim : type->shape().dim()) {
       if (IsNamed(dim)) symbols.insert(dim.dim_param());
     }
   }
@@ -87,17 +160,16 @@ absl::Status BindSymbols(const std::vector<const ValueInfoProto*>& inputs, const
     if (size < 0) return absl::InvalidArgumentError(absl::StrCat("--dim ", Printable(name), "=", size, " is negative"));
     bindings[name] = {size, "--dim"};
   }
-  for (const ValueInfoProto* input : inputs) {
-    auto given = options.input_shapes.find(input->name());
+  for (const Leaf& leaf : leaves) {
+    auto given = options.input_shapes.find(leaf.name);
     if (given == options.input_shapes.end()) continue;
     const std::vector<int64_t>& shape = given->second;
-    const std::string option =
-        absl::StrCat("--input-shape ", Printable(input->name()), "=", reference::ToString(shape));
+    const std::string option = absl::StrCat("--input-shape ", Printable(leaf.name), "=", reference::ToString(shape));
     for (int64_t size : shape) {
       if (size < 0) return absl::InvalidArgumentError(absl::StrCat(option, " has a negative dimension"));
     }
-    if (!input->type().tensor_type().has_shape()) continue;
-    const auto& dims = input->type().tensor_type().shape().dim();
+    if (!leaf.declared->has_shape()) continue;
+    const auto& dims = leaf.declared->shape().dim();
     if (dims.size() != static_cast<int>(shape.size())) {
       return absl::InvalidArgumentError(absl::StrCat(option, ": the model's input has ", dims.size(), " dimensions"));
     }
@@ -107,7 +179,7 @@ absl::Status BindSymbols(const std::vector<const ValueInfoProto*>& inputs, const
         return absl::InvalidArgumentError(
             absl::StrCat(option, ": dimension ", i, " is fixed to ", dims[i].dim_value(), " in the model"));
       }
-      if (!IsNamed(dims[i])) continue;
+      if (!IsNamed(dims[i]) || leaf.in_sequence) continue;
       auto [binding, added] = bindings.try_emplace(dims[i].dim_param(), Binding{size, option});
       if (!added && binding->second.size != size) {
         return absl::InvalidArgumentError(absl::StrCat(option, ": dimension ", Quoted(dims[i].dim_param()),
@@ -119,74 +191,103 @@ absl::Status BindSymbols(const std::vector<const ValueInfoProto*>& inputs, const
   return absl::OkStatus();
 }
 
+absl::StatusOr<reference::ElementType> ElementTypeOf(const std::string& input, const TypeProto::Tensor& declared) {
+  auto element = ToElementType(declared.elem_type());
+  if (element.ok()) return element;
+  return absl::Status(element.status().code(),
+                      absl::StrCat(absl::IsUnimplemented(element.status()) ? "unsupported: " : "", "input ",
+                                   Quoted(input), ": ", element.status().message()));
+}
+
+// The one type that the options and the model give a tensor; what they leave open goes to `unbound`.
+absl::StatusOr<reference::TensorType> BindType(const Leaf& leaf, const Options& options, const Bindings& bindings,
+                                               std::vector<std::string>& unbound) {
+  reference::TensorType type;
+  ASSIGN_OR_RETURN(type.element, ElementTypeOf(leaf.name, *leaf.declared));
+  const std::string name = Printable(leaf.name);
+  auto given = options.input_shapes.find(leaf.name);
+  if (given != options.input_shapes.end()) {
+    type.shape = given->second;
+  } else if (!leaf.declared->has_shape()) {
+    unbound.push_back(absl::StrCat("input '", name, "' has no shape: bind it with --input-shape ", name, "=..."));
+  } else {
+    const auto& dims = leaf.declared->shape().dim();
+    for (int i = 0; i < dims.size(); ++i) {
+      auto binding = bindings.find(dims[i].dim_param());
+      if (IsFixed(dims[i])) {
+        type.shape.push_back(dims[i].dim_value());
+      } else if (IsNamed(dims[i]) && binding != bindings.end()) {
+        type.shape.push_back(binding->second.size);
+      } else if (IsNamed(dims[i])) {
+        const std::string symbol = Printable(dims[i].dim_param());
+        unbound.push_back(absl::StrCat("input '", name, "' has symbolic dimension '", symbol, "' at position ", i,
+                                       ": bind it with --dim ", symbol, "=1 or --input-shape ", name, "=..."));
+      } else {
+        unbound.push_back(absl::StrCat("input '", name, "' has an unknown dimension without a name at position ", i,
+                                       ": bind it with --input-shape ", name, "=..."));
+      }
+    }
+  }
+  absl::Status shape = CheckShape(type.element, type.shape);
+  if (shape.ok()) return type;
+  return absl::InvalidArgumentError(absl::StrCat("input ", Quoted(leaf.name), ": ", shape.message()));
+}
+
+// An option that names an input that isn't there.
+absl::Status NoSuchInput(const std::string& option, const std::set<std::string>& names) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      option, ": the model has no such input; it has: ",
+      absl::StrJoin(names, ", ", [](std::string* out, const std::string& s) { out->append(Printable(s)); })));
+}
+
 }  // namespace
 
-absl::StatusOr<std::vector<ValueInfo>> BindInputs(const GraphProto& graph, const Options& options) {
-  const std::vector<const ValueInfoProto*> inputs = ModelInputs(graph);
-  std::set<std::string> names;
-  for (const ValueInfoProto* input : inputs) {
+std::string ElementName(absl::string_view sequence, size_t i) { return absl::StrCat(sequence, "[", i, "]"); }
+
+absl::StatusOr<BoundInputs> BindInputs(const GraphProto& graph, const Options& options) {
+  BoundInputs bound;
+  std::set<std::string> names, leaf_names;
+  std::vector<const TypeProto::Tensor*> types;
+  std::vector<Leaf> leaves;
+  std::vector<std::string> unbound;
+  for (const ValueInfoProto* input : ModelInputs(graph)) {
     if (input->name().empty()) return absl::InvalidArgumentError("a graph input has no name");
     if (!names.insert(input->name()).second) {
       return absl::InvalidArgumentError(absl::StrCat("two graph inputs have the name ", Quoted(input->name())));
     }
-    RETURN_IF_ERROR(CheckIsTensor(*input));
+    GraphInput form;
+    form.name = input->name();
+    ASSIGN_OR_RETURN(const TypeProto::Tensor* type, TensorTypeOf(*input, form));
+    types.push_back(type);
+    RETURN_IF_ERROR(Expand(*input, *type, options, form, leaves, unbound));
+    // Sequences without elements have an element type as well.
+    ASSIGN_OR_RETURN(form.element, ElementTypeOf(form.name, *type));
+    bound.inputs.push_back(std::move(form));
   }
-  for (const auto& [name, shape] : options.input_shapes) {
-    if (names.count(name)) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--input-shape ", Printable(name), "=", reference::ToString(shape), ": the model has no such input; it has: ",
-        absl::StrJoin(names, ", ", [](std::string* out, const std::string& s) { out->append(Printable(s)); })));
+  for (const Leaf& leaf : leaves) {
+    if (leaf_names.insert(leaf.name).second && (!leaf.in_sequence || !names.count(leaf.name))) continue;
+    return absl::UnimplementedError(absl::StrCat(
+        "unsupported: ",
+        UnsupportedText(absl::StrCat("two inputs of the name ", Quoted(leaf.name), ", one of them in a sequence"),
+                        "names without brackets")));
+  }
+  for (const auto& [name, count] : options.input_elements) {
+    if (!names.count(name)) return NoSuchInput(absl::StrCat("--input-elements ", Printable(name), "=", count), names);
+  }
+  if (unbound.empty()) {
+    for (const auto& [name, shape] : options.input_shapes) {
+      if (leaf_names.count(name)) continue;
+      return NoSuchInput(absl::StrCat("--input-shape ", Printable(name), "=", reference::ToString(shape)), leaf_names);
+    }
   }
   Bindings bindings;
-  RETURN_IF_ERROR(BindSymbols(inputs, options, bindings));
-
-  std::vector<ValueInfo> result;
-  std::vector<std::string> unbound;
-  for (const ValueInfoProto* input : inputs) {
-    const auto& tensor = input->type().tensor_type();
-    ValueInfo info{input->name(), {}};
-    auto element = ToElementType(tensor.elem_type());
-    if (absl::IsUnimplemented(element.status())) {
-      return absl::UnimplementedError(
-          absl::StrCat("unsupported: input ", Quoted(input->name()), ": ", element.status().message()));
-    }
-    if (!element.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("input ", Quoted(input->name()), ": ", element.status().message()));
-    }
-    info.type.element = *element;
-    const std::string name = Printable(input->name());
-    auto given = options.input_shapes.find(input->name());
-    if (given != options.input_shapes.end()) {
-      info.type.shape = given->second;
-    } else if (!tensor.has_shape()) {
-      unbound.push_back(absl::StrCat("input '", name, "' has no shape: bind it with --input-shape ", name, "=..."));
-    } else {
-      for (int i = 0; i < tensor.shape().dim_size(); ++i) {
-        const Dimension& dim = tensor.shape().dim(i);
-        auto binding = bindings.find(dim.dim_param());
-        if (IsFixed(dim)) {
-          info.type.shape.push_back(dim.dim_value());
-        } else if (IsNamed(dim) && binding != bindings.end()) {
-          info.type.shape.push_back(binding->second.size);
-        } else if (IsNamed(dim)) {
-          const std::string symbol = Printable(dim.dim_param());
-          unbound.push_back(absl::StrCat("input '", name, "' has symbolic dimension '", symbol, "' at position ", i,
-                                         ": bind it with --dim ", symbol, "=1 or --input-shape ", name, "=..."));
-        } else {
-          unbound.push_back(absl::StrCat("input '", name, "' has an unknown dimension without a name at position ", i,
-                                         ": bind it with --input-shape ", name, "=..."));
-        }
-      }
-    }
-    absl::Status shape = CheckShape(info.type.element, info.type.shape);
-    if (!shape.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("input ", Quoted(input->name()), ": ", shape.message()));
-    }
-    result.push_back(std::move(info));
+  RETURN_IF_ERROR(BindSymbols(types, leaves, options, bindings));
+  for (const Leaf& leaf : leaves) {
+    ASSIGN_OR_RETURN(reference::TensorType type, BindType(leaf, options, bindings, unbound));
+    bound.tensors.push_back({leaf.name, std::move(type)});
   }
   if (!unbound.empty()) return absl::FailedPreconditionError(absl::StrJoin(unbound, "\n"));
-  return result;
+  return bound;
 }
 
 }  // namespace aot::import::onnx

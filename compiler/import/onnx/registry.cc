@@ -10,7 +10,8 @@ absl::Span<const Family> Families() {
       MatMulFamily(),     NormalisationFamily(),   SoftmaxFamily(),     ReductionFamily(),   ShapeFamily(),
       MovementFamily(),   IndexingFamily(),        GenerationFamily(),  ResizeFamily(),      QuantisationFamily(),
       AttentionFamily(),  RecurrentFamily(),       ControlFlowFamily(), MlTreesFamily(),     MlLinearFamily(),
-      MlFeaturesFamily(), LinearAttentionFamily(), LossFamily(),        SignalFamily(),      GridFamily()};
+      MlFeaturesFamily(), LinearAttentionFamily(), LossFamily(),        SignalFamily(),      GridFamily(),
+      SequenceFamily(),   OptionalFamily()};
   return *families;
 }
 

@@ -28,6 +28,8 @@ struct Operator {
   int least_inputs;
   int most_inputs;
   Handler handler;  // null: by the graph importer itself (operators with subgraphs)
+  // Whether inputs may be sequences and optionals; handlers of the others see tensors alone.
+  bool takes_containers = false;
 };
 
 constexpr absl::string_view kMlDomain = "ai.onnx.ml";
@@ -69,6 +71,8 @@ Family LossFamily();
 Family SignalFamily();
 Family GridFamily();
 Family ControlFlowFamily();
+Family SequenceFamily();
+Family OptionalFamily();
 Family MlTreesFamily();
 Family MlLinearFamily();
 Family MlFeaturesFamily();

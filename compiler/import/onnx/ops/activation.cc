@@ -135,7 +135,7 @@ Family ActivationFamily() {
       {"Gelu", {20}, 1, 1, ImportGelu},
       {"HardSigmoid", {1, 6, 22}, 1, 1, ImportHardSigmoid},
       {"HardSwish", {14, 22}, 1, 1, ImportPlain},
-      {"Identity", {1, 13, 14, 16, 19, 21, 23, 24, 25}, 1, 1, ImportIdentity},
+      {"Identity", {1, 13, 14, 16, 19, 21, 23, 24, 25}, 1, 1, ImportIdentity, true},
       {"LeakyRelu", {1, 6, 16}, 1, 1, ImportLeakyRelu},
       {"Mish", {18, 22}, 1, 1, ImportPlain},
       {"PRelu", {1, 6, 7, 9, 16}, 2, 2, ImportPRelu},
