@@ -35,8 +35,8 @@ void PrintReady(const Server& server, const ServerOptions& options) {
             << (server.http_port() < 0 ? "off" : absl::StrCat("http://", options.address, ":", server.http_port()))
             << "\n"
             << "  data     " << options.data_dir << "\n"
-            << "  workers  " << server.workers()
-            << " at a time, kept off the network by: " << Name(server.network_isolation()) << "\n\n"
+            << "  workers  " << server.workers() << " at a time\n"
+            << "  sandbox  " << Describe(server.isolation()) << "\n\n"
             << "Compile a model, list what is there, publish it for devices:\n"
             << "  export AOT_SERVER=" << options.address << ":" << server.grpc_port() << "\n"
             << "  aotctl targets\n"

@@ -34,6 +34,7 @@ namespace aot::server {
 namespace {
 
 constexpr int kDiskThreads = 4;
+constexpr uint64_t kModelsUnderWay = 8;  // so many of the largest size may be uploaded at a time
 constexpr absl::Duration kDrain = absl::Seconds(5);
 constexpr int64_t kRpcMemoryBytes = int64_t{512} << 20;  // gRPC's own buffers, of all connections
 
@@ -56,6 +57,21 @@ void SetLimits(grpc::ServerBuilder& builder, const Limits& limits) {
   quota.SetMaxThreads(limits.max_threads);
   builder.SetResourceQuota(quota);
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS, 4);
+}
+
+// A part of the sandbox that another one stands in for is no gap.
+void WarnOfGaps(const Isolation& isolation) {
+  if (!isolation.network_namespace && !isolation.call_filter) {
+    spdlog::warn("neither user namespaces nor seccomp are allowed on this host: compiles can reach the network");
+  }
+  if (!isolation.call_filter) {
+    spdlog::warn("seccomp is not allowed on this host: a compile that goes wrong can signal other processes");
+  }
+  if (isolation.files == FileIsolation::kNone) {
+    spdlog::warn(
+        "neither Landlock (Linux 5.13) nor user namespaces are allowed on this host: a compile that goes wrong can "
+        "read the signing keys and the store");
+  }
 }
 
 absl::Status MakeDataDir(const std::string& path) {
@@ -95,19 +111,19 @@ struct Server::Parts {
 
 absl::Status Server::Parts::StartBackground() {
   if (absl::Status status = MakeDataDir(options.data_dir); !status.ok()) return status;
+  registry::RegistryOptions registry_options;
+  registry_options.blobs.upload_bytes = kModelsUnderWay * static_cast<uint64_t>(options.limits.max_model_bytes);
   // Holds the directory's lock: from here on everything in it is ours.
-  absl::StatusOr<std::unique_ptr<registry::Registry>> opened = registry::Registry::Open(options.data_dir);
+  absl::StatusOr<std::unique_ptr<registry::Registry>> opened =
+      registry::Registry::Open(options.data_dir, registry_options);
   if (!opened.ok()) return opened.status();
   registry = *std::move(opened);
   std::string work_dir = absl::StrCat(options.data_dir, "/work");
   if (absl::Status status = MakeEmptyDir(work_dir); !status.ok()) return status;
 
-  options.executor.network = ProbeNetworkIsolation();
-  if (options.executor.network == NetworkIsolation::kSeccomp) {
-    spdlog::warn("user namespaces are off on this host: compiles are kept off the network by a seccomp filter instead");
-  } else if (options.executor.network == NetworkIsolation::kNone) {
-    spdlog::warn("neither user namespaces nor seccomp are allowed on this host: compiles can reach the network");
-  }
+  options.executor.isolation = ProbeIsolation();
+  options.executor.private_directory = options.data_dir;
+  WarnOfGaps(options.executor.isolation);
   if (options.workers <= 0) options.workers = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   executor = std::make_unique<LocalExecutor>(options.executor);
   tasks.reset(new TaskEnvironment{*registry, *executor, work_dir, options.worker_threads});
@@ -194,7 +210,7 @@ int Server::http_port() const { return parts_->http == nullptr ? -1 : parts_->ht
 
 int Server::workers() const { return parts_->options.workers; }
 
-NetworkIsolation Server::network_isolation() const { return parts_->options.executor.network; }
+const Isolation& Server::isolation() const { return parts_->options.executor.isolation; }
 
 void Server::Stop() {
   std::call_once(parts_->stopped, [this] {

@@ -23,7 +23,7 @@ class Server {
   // -1: the HTTP side is off.
   int http_port() const;
   int workers() const;
-  NetworkIsolation network_isolation() const;
+  const Isolation& isolation() const;  // of workers
 
   // Ends running compiles with UNAVAILABLE, gives other calls a few seconds, closes the listeners. Idempotent.
   void Stop();

@@ -63,7 +63,8 @@ absl::Status ExplainEnd(const SubprocessResult& result, const LocalExecutorOptio
 }  // namespace
 
 LocalExecutor::LocalExecutor(LocalExecutorOptions options)
-    : options_(std::move(options)), sandbox_(options_.network, options_.limits) {}
+    : options_(std::move(options)),
+      sandbox_(options_.isolation, options_.limits, options_.worker_path, options_.private_directory) {}
 
 absl::StatusOr<WorkerEvent> LocalExecutor::Run(const WorkerRequest& request, const CancelSignal& cancel,
                                                const ProgressSink& progress) {

@@ -15,7 +15,8 @@ struct LocalExecutorOptions {
   std::string worker_path;
   SandboxLimits limits;
   absl::Duration timeout = absl::Minutes(30);  // wall clock, for one job
-  NetworkIsolation network = NetworkIsolation::kNone;
+  Isolation isolation;                         // what the host allows: ProbeIsolation
+  std::string private_directory;               // of the server: no worker may look into it, but for its job's directory
 };
 
 // Exit codes by which a worker says what it can't say by an event any more.

@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -19,7 +23,7 @@ class LocalExecutorTest : public ::testing::Test {
   LocalExecutorTest() {
     options_.worker_path =
         absl::StrCat(getenv("TEST_SRCDIR"), "/", getenv("TEST_WORKSPACE"), "/server/worker/scripted_worker");
-    options_.network = ProbeNetworkIsolation();
+    options_.isolation = ProbeIsolation();
     options_.timeout = absl::Seconds(30);
   }
 
@@ -28,8 +32,8 @@ class LocalExecutorTest : public ::testing::Test {
     LocalExecutor executor(options_);
     WorkerRequest request;
     request.set_operation(WorkerRequest::OPERATION_CHECK);
-    request.set_output_directory(testing::TempDir());
-    request.set_model_path(absl::StrCat(testing::TempDir(), "/model"));
+    request.set_output_directory(directory_);
+    request.set_model_path(absl::StrCat(directory_, "/model"));
     std::ofstream(request.model_path()) << text;
     progress_ = 0;
     absl::StatusOr<WorkerEvent> event =
@@ -41,6 +45,7 @@ class LocalExecutorTest : public ::testing::Test {
   }
 
   LocalExecutorOptions options_;
+  std::string directory_ = testing::TempDir();
   CancelSignal cancel_;
   int progress_ = 0;
   int64_t started_ = 0, lost_ = 0, cancelled_ = 0;
@@ -110,10 +115,69 @@ TEST_F(LocalExecutorTest, KillsOnCancel) {
 }
 
 TEST_F(LocalExecutorTest, KeepsWorkersOffTheNetwork) {
-  if (options_.network == NetworkIsolation::kNone) GTEST_SKIP() << "this host allows neither namespaces nor seccomp";
+  const Isolation here = options_.isolation;
+  if (!here.network_namespace && !here.call_filter) {
+    GTEST_SKIP() << "this host allows neither namespaces nor seccomp";
+  }
   EXPECT_EQ(Run("network").status().message(), "no network");
-  options_.network = NetworkIsolation::kSeccomp;
-  EXPECT_EQ(Run("network").status().message(), "no network");
+  if (here.network_namespace) {
+    options_.isolation = Isolation{};
+    options_.isolation.network_namespace = true;
+    EXPECT_EQ(Run("network").status().message(), "no network");
+  }
+  if (here.call_filter) {
+    options_.isolation = Isolation{};
+    options_.isolation.call_filter = true;
+    EXPECT_EQ(Run("network").status().message(), "no network");
+  }
+}
+
+// What a server has beside the directories of its jobs.
+TEST_F(LocalExecutorTest, KeepsWorkersOffTheServersFiles) {
+  std::string data = absl::StrCat(testing::TempDir(), "/data");
+  directory_ = absl::StrCat(data, "/work/job");
+  std::filesystem::create_directories(absl::StrCat(data, "/keys"));
+  std::filesystem::create_directories(directory_);
+  std::string key = absl::StrCat(data, "/keys/root.json");
+  std::ofstream(key) << "secret";
+  options_.private_directory = data;
+  auto says = [&](const std::string& verb) { return std::string(Run(verb).status().message()); };
+  std::vector<FileIsolation> kinds = {FileIsolation::kMountNamespace};
+  if (options_.isolation.files == FileIsolation::kLandlock) kinds.push_back(FileIsolation::kLandlock);
+  if (options_.isolation.files == FileIsolation::kNone || !options_.isolation.network_namespace)
+    kinds.erase(kinds.begin());
+  if (kinds.empty()) GTEST_SKIP() << "this host allows neither Landlock nor user namespaces";
+  for (FileIsolation kind : kinds) {
+    options_.isolation.files = kind;
+    EXPECT_EQ(says("read " + key), "refused");
+    EXPECT_EQ(says("read " + data + "/work/job/../../keys/root.json"), "refused");
+    EXPECT_EQ(says("write " + data + "/work/other"), kind == FileIsolation::kLandlock ? "refused" : "could open it");
+    EXPECT_FALSE(std::filesystem::exists(data + "/work/other"));
+    EXPECT_EQ(says("read " + directory_ + "/model"), "could open it");
+    EXPECT_EQ(says("write " + directory_ + "/part"), "could open it");
+    EXPECT_TRUE(std::filesystem::exists(directory_ + "/part"));
+    if (kind == FileIsolation::kLandlock) {
+      EXPECT_EQ(says("read /etc/passwd"), "refused");
+      EXPECT_EQ(says("read /proc/self/environ"), "refused");
+    }
+    std::filesystem::remove(directory_ + "/part");
+  }
+  // The control: without a sandbox the key is there to be read.
+  options_.isolation = Isolation{};
+  EXPECT_EQ(says("read " + key), "could open it");
+}
+
+TEST_F(LocalExecutorTest, AWorkerMakesThreadsButTouchesNoOtherProcess) {
+  if (!options_.isolation.call_filter) GTEST_SKIP() << "this host allows no seccomp filter";
+  EXPECT_EQ(Run("fork").status().message(), "refused");
+  EXPECT_EQ(Run(absl::StrCat("kill ", getpid())).status().message(), "refused");
+  EXPECT_EQ(Run("threads").status().message(), "42");
+}
+
+TEST_F(LocalExecutorTest, SaysWhatIsInForce) {
+  EXPECT_EQ(Describe(Isolation{}), "network: open; files: open; other processes: open");
+  EXPECT_EQ(Describe(Isolation{true, true, FileIsolation::kLandlock}),
+            "network: namespace, call filter; files: Landlock; other processes: call filter");
 }
 
 TEST_F(LocalExecutorTest, HandsNoEnvironmentDown) {

@@ -1,11 +1,13 @@
 // A worker for tests that does what the text of the model file says:
 //   crash, abort, hang, spin, eat memory    ends in that way
-//   network, environment                    fails with what it could reach or see
+//   network, environment, fork, threads     fails with what it could reach, see or start
+//   read PATH, write PATH, kill PROCESS     fails with whether it could
 //   silence, garbage, wrong key             breaks the protocol
 //   fail, fail at length                    says no as a compiler would
 //   artifact ..., artifact when PATH        makes small parts, the second once that file exists
 // and answers a check with the text as the graph's name.
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -18,6 +20,7 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "compiler/pipeline.h"
@@ -98,12 +101,37 @@ int Main() {
   }
   if (text == "network") {
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
-    // With a namespace the socket exists, but nothing can be reached: there is no interface, hence no route.
-    std::ifstream routes("/proc/self/net/route");
-    std::string header, route;
-    std::getline(routes, header);
-    bool reachable = fd >= 0 && static_cast<bool>(std::getline(routes, route));
+    // With a namespace alone the socket exists, but nothing can be reached: there is no interface, hence no route.
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(9);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    bool reachable = fd >= 0 && connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
     SendFailure(5, reachable ? "the network can be reached" : "no network");
+    return 0;
+  }
+  if (text.rfind("read ", 0) == 0) {
+    int fd = open(text.c_str() + 5, O_RDONLY);
+    SendFailure(5, fd >= 0 ? "could open it" : "refused");
+    return 0;
+  }
+  if (text.rfind("write ", 0) == 0) {
+    int fd = open(text.c_str() + 6, O_WRONLY | O_CREAT, 0600);
+    SendFailure(5, fd >= 0 ? "could open it" : "refused");
+    return 0;
+  }
+  if (text.rfind("kill ", 0) == 0) {
+    SendFailure(5, kill(atoi(text.c_str() + 5), 0) == 0 ? "could signal it" : "refused");
+    return 0;
+  }
+  if (text == "fork") {
+    SendFailure(5, fork() >= 0 ? "could fork" : "refused");
+    return 0;
+  }
+  if (text == "threads") {
+    int sum = 0;
+    std::thread([&sum] { sum = 42; }).join();
+    SendFailure(5, std::to_string(sum));
     return 0;
   }
   if (text == "fail") {

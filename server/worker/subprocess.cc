@@ -81,7 +81,7 @@ bool MoveTo(int fd, int target) { return fd == target ? fcntl(fd, F_SETFD, 0) ==
   if (step == nullptr && !(MoveTo(in, 0) && MoveTo(out, 1) && MoveTo(err, 2))) step = "standard streams";
   // Whatever some library of the server opened without O_CLOEXEC stays here. Kernels before 5.11 don't know the call.
   syscall(SYS_close_range, 3u, ~0u, kCloseRangeCloexec);
-  if (step == nullptr) step = sandbox.Enter(parent);
+  if (step == nullptr) step = sandbox.Enter(parent, directory);
   if (step == nullptr) {
     execve(argv[0], argv, environment);
     step = "exec";
