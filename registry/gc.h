@@ -1,7 +1,9 @@
-// Garbage collection: keeps the blobs within a budget by dropping what was least recently used.
+// Garbage collection: keeps the files within a budget by dropping damaged blobs first, then what was least recently
+// used.
 //
 // Never touched: what a release names (current, or superseded and still kept), what another row names, what is being
-// read or written. If that alone exceeds the budget, it stays.
+// read or written, what came in the last day and may still become a model (interrupted uploads and blobs that no row
+// names). If that alone exceeds the budget, it stays.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -12,7 +14,7 @@
 
 namespace aot::registry {
 
-// Deletes those of `blobs` that no row names and nothing has pinned; gives the bytes freed and counts in `result`.
+// Deletes those of `blobs` that no row names and nothing has pinned; adds to the counts and bytes in `result`.
 absl::Status DeleteUnreferenced(Index& index, BlobStore& blobs, const std::vector<BlobRef>& candidates,
                                 GcResult& result);
 

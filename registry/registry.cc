@@ -62,7 +62,7 @@ absl::StatusOr<std::unique_ptr<Registry>> Registry::Open(const std::string& data
   if (absl::Status s = fs::MakeDirectories(data_dir, 0700); !s.ok()) return s;
   absl::StatusOr<fs::File> lock = LockDirectory(data_dir);
   if (!lock.ok()) return lock.status();
-  absl::StatusOr<std::unique_ptr<BlobStore>> blobs = OpenFileBlobStore(absl::StrCat(data_dir, "/blobs"));
+  absl::StatusOr<std::unique_ptr<BlobStore>> blobs = OpenFileBlobStore(absl::StrCat(data_dir, "/blobs"), options.blobs);
   if (!blobs.ok()) return blobs.status();
   absl::StatusOr<std::unique_ptr<Index>> index = OpenSqliteIndex(absl::StrCat(data_dir, "/index.db"));
   if (!index.ok()) return index.status();
@@ -76,7 +76,7 @@ absl::StatusOr<std::unique_ptr<Registry>> Registry::Open(const std::string& data
   auto registry = std::make_unique<RegistryImpl>(std::move(*lock), options, std::move(*blobs), std::move(*index),
                                                  std::move(*repository));
   // A process may have been killed between signing a release and writing that down.
-  if (absl::Status s = registry->Reconcile(); !s.ok()) return s;
+  if (absl::Status s = registry->CatchUp(); !s.ok()) return s;
   return std::unique_ptr<Registry>(std::move(registry));
 }
 
@@ -84,7 +84,7 @@ absl::StatusOr<std::unique_ptr<BlobWriter>> RegistryImpl::OpenUpload(const BlobR
   return blobs_->OpenUpload(announced);
 }
 
-bool RegistryImpl::HasBlob(const BlobRef& ref) { return blobs_->Open(ref, Verify::kRecently).ok(); }
+bool RegistryImpl::HasBlob(const BlobRef& ref) { return Exists(ref); }
 
 BlobPin RegistryImpl::PinBlob(const Digest& digest) { return blobs_->Pin(digest); }
 
@@ -133,17 +133,17 @@ absl::Status RegistryImpl::DeleteModel(const Digest& digest) {
   return DeleteUnreferenced(*index_, *blobs_, *freed, ignored);
 }
 
-absl::StatusOr<ArtifactRecord> RegistryImpl::LookupArtifact(const ArtifactKey& key) {
+absl::StatusOr<ArtifactRecord> RegistryImpl::PeekArtifact(const ArtifactKey& key) {
   absl::StatusOr<ArtifactRecord> row = index_->GetArtifact(key);
   if (row.ok() && !(Exists(row->manifest) && Exists(row->code) && Exists(row->weights))) {
     row = absl::NotFoundError(absl::StrCat("a blob of artifact ", key.Hex(), " is missing or was damaged"));
   }
-  if (!row.ok()) {
-    misses_.fetch_add(1, std::memory_order_relaxed);
-    return row;
-  }
-  hits_.fetch_add(1, std::memory_order_relaxed);
-  index_->NoteUse(key, options_.now());
+  return row;
+}
+
+absl::StatusOr<ArtifactRecord> RegistryImpl::LookupArtifact(const ArtifactKey& key) {
+  absl::StatusOr<ArtifactRecord> row = PeekArtifact(key);
+  if (row.ok()) index_->NoteUse(key, options_.now());
   return row;
 }
 
@@ -191,8 +191,11 @@ absl::StatusOr<std::unique_ptr<BlobReader>> RegistryImpl::OpenBlob(const BlobRef
 }
 
 absl::Status RegistryImpl::Maintain() {
-  absl::Status status = repository_->Refresh();
+  // Each as far as it gets; the first error is told.
+  absl::Status status = CatchUp();
+  status.Update(repository_->Refresh());
   status.Update(index_->FlushUses());
+  status.Update(blobs_->DropStaleUploads());
   return status;
 }
 
@@ -203,17 +206,17 @@ absl::StatusOr<GcResult> RegistryImpl::Gc(const GcRequest& request) {
 absl::StatusOr<Statistics> RegistryImpl::GetStatistics() {
   absl::StatusOr<IndexCounts> counts = index_->Count();
   if (!counts.ok()) return counts.status();
-  absl::StatusOr<std::vector<BlobRef>> all = blobs_->List();
-  if (!all.ok()) return all.status();
+  absl::StatusOr<BlobTotals> totals = blobs_->Totals();
+  if (!totals.ok()) return totals.status();
   Statistics s;
   s.models = counts->models;
   s.artifacts = counts->artifacts;
   s.releases = counts->releases;
-  s.blobs = all->size();
-  for (const BlobRef& blob : *all) s.blob_bytes += blob.size;
+  s.blobs = totals->blobs;
+  s.blob_bytes = totals->blob_bytes;
+  s.upload_bytes = totals->upload_bytes;
+  s.quarantine_bytes = totals->quarantine_bytes;
   s.quarantined = blobs_->quarantined();
-  s.lookup_hits = hits_.load(std::memory_order_relaxed);
-  s.lookup_misses = misses_.load(std::memory_order_relaxed);
   s.root_expires = repository_->expires(Role::kRoot);
   s.targets_expires = repository_->expires(Role::kTargets);
   s.snapshot_expires = repository_->expires(Role::kSnapshot);

@@ -44,6 +44,7 @@ struct Expiry {
 
 struct RegistryOptions {
   Expiry expiry;
+  BlobLimits blobs;
   // Where the root key is; empty: data_dir/keys. Name a removable medium here to keep root offline: the directory is
   // looked into only when root has to sign.
   std::string root_key_dir;
@@ -52,21 +53,24 @@ struct RegistryOptions {
 };
 
 struct GcRequest {
-  uint64_t budget_bytes = 0;     // of all blobs; the least recently used artifacts and models go until they fit
-  uint32_t keep_superseded = 4;  // replaced releases that each (channel, model, target) keeps besides the current one
+  // Of all blobs, uploads and damaged files: damaged files go first, then the least recently used artifacts and models.
+  uint64_t budget_bytes = 0;
+  // Replaced releases that each (channel, model, target) keeps besides the current one; without a current one, none.
+  uint32_t keep_superseded = 4;
 };
 
 struct GcResult {
   uint64_t artifacts = 0, models = 0, releases = 0, blobs = 0;  // removed
   uint64_t freed_bytes = 0;
-  uint64_t kept_bytes = 0;  // above the budget when releases and running reads need more
+  uint64_t kept_bytes = 0;  // above the budget when releases, running reads and uploads of the last day need more
 };
 
 struct Statistics {
   uint64_t models = 0, artifacts = 0, releases = 0, blobs = 0;
   uint64_t blob_bytes = 0;
-  uint64_t quarantined = 0;                     // damaged blobs set aside since Open
-  uint64_t lookup_hits = 0, lookup_misses = 0;  // LookupArtifact since Open
+  uint64_t upload_bytes = 0;      // received of uploads that aren't complete
+  uint64_t quarantine_bytes = 0;  // of damaged blobs that were set aside
+  uint64_t quarantined = 0;       // damaged blobs set aside since Open
   absl::Time root_expires, targets_expires, snapshot_expires, timestamp_expires;
   uint64_t root_version = 0, targets_version = 0, snapshot_version = 0, timestamp_version = 0;
 };
@@ -90,9 +94,11 @@ class Registry {
 
   // --- Models -------------------------------------------------------------------------------------------------------
   // Receives one blob of a model. While the writer lives, Gc leaves its blob alone: keep it until StoreModel returns.
-  // An announced blob that is interrupted can be resumed, also after a restart within a day.
+  // An announced blob that is interrupted can be resumed, also after a restart within a day. RESOURCE_EXHAUSTED:
+  // uploads take what they may already (RegistryOptions::blobs), or the disk hasn't the room.
   virtual absl::StatusOr<std::unique_ptr<BlobWriter>> OpenUpload(const BlobRef& announced) = 0;
-  // Whether the store has this blob (then it needs no upload). Pin it first if the answer must last.
+  // Whether the store has a file of this name and length (then it needs no upload). Its bytes aren't read here but
+  // whenever it is opened; one found damaged then is missing from that moment on. Pin it first if the answer must last.
   virtual bool HasBlob(const BlobRef& ref) = 0;
   virtual BlobPin PinBlob(const Digest& digest) = 0;
   // Records a model whose blobs are stored. FAILED_PRECONDITION names a blob that is missing. Storing a model again is
@@ -108,6 +114,8 @@ class Registry {
   // The cache hit: microseconds, no disk access beyond the file system's cached attributes, never behind a writer.
   // NOT_FOUND: not stored, or a blob is gone.
   virtual absl::StatusOr<ArtifactRecord> LookupArtifact(const ArtifactKey& key) = 0;
+  // The same for a listing: doesn't count as a use.
+  virtual absl::StatusOr<ArtifactRecord> PeekArtifact(const ArtifactKey& key) = 0;
   // Stores the parts and then the row, and gives the row as stored (digests, sizes, times filled in). Storing the same
   // bytes again is no error. ALREADY_EXISTS: other bytes are stored under this key, i.e. the compiler was not
   // deterministic. FAILED_PRECONDITION: its model isn't stored.
@@ -123,7 +131,8 @@ class Registry {
   // --- Releases -----------------------------------------------------------------------------------------------------
   // Makes a release: all of its artifacts appear in the signed metadata at once, or none. Targets of the model's
   // previous release that the request doesn't name stay as they are. INVALID_ARGUMENT: a name or the list is wrong.
-  // NOT_FOUND: an artifact isn't stored. FAILED_PRECONDITION: a signing key is missing or root has expired.
+  // NOT_FOUND: an artifact isn't stored. FAILED_PRECONDITION: a signing key is missing or root has expired. An error
+  // whose message says "is published" came after the signature: devices see the release.
   virtual absl::StatusOr<PublishResult> Publish(const PublishRequest& request) = 0;
   // Takes a model out of a channel's signed metadata; devices keep what they have. Its releases become superseded
   // ones, its release numbers go on. NOT_FOUND.
@@ -143,7 +152,8 @@ class Registry {
   virtual absl::StatusOr<RepositoryObject> Resolve(absl::string_view path) = 0;
 
   // --- Upkeep -------------------------------------------------------------------------------------------------------
-  // Signs again what expires soon and writes delayed last-used times. Call it every few minutes.
+  // Signs again what expires soon, writes delayed last-used times, drops stale uploads, completes a publication whose
+  // last step failed. Call it every few minutes.
   virtual absl::Status Maintain() = 0;
   virtual absl::StatusOr<GcResult> Gc(const GcRequest& request) = 0;
   virtual absl::StatusOr<Statistics> GetStatistics() = 0;

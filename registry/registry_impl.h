@@ -2,12 +2,12 @@
 // serving.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "registry/blobs/blob_store.h"
 #include "registry/fs/durable.h"
@@ -36,6 +36,7 @@ class RegistryImpl : public Registry {
   absl::Status DeleteModel(const Digest& digest) override;
 
   absl::StatusOr<ArtifactRecord> LookupArtifact(const ArtifactKey& key) override;
+  absl::StatusOr<ArtifactRecord> PeekArtifact(const ArtifactKey& key) override;
   absl::StatusOr<ArtifactRecord> StoreArtifact(const ArtifactRecord& record, const ArtifactParts& parts) override;
   absl::StatusOr<std::vector<ArtifactRecord>> ListArtifacts(const std::optional<Digest>& model) override;
   absl::Status DeleteArtifact(const ArtifactKey& key) override;
@@ -52,11 +53,12 @@ class RegistryImpl : public Registry {
   absl::StatusOr<GcResult> Gc(const GcRequest& request) override;
   absl::StatusOr<Statistics> GetStatistics() override;
 
-  // Makes the release rows agree with the signed metadata.
-  absl::Status Reconcile();
+  // Makes the release rows agree with the signed metadata, unless they are known to.
+  absl::Status CatchUp();
 
  private:
   bool Exists(const BlobRef& ref) const;
+  absl::Status Reconcile() ABSL_EXCLUSIVE_LOCKS_REQUIRED(publish_mutex_);
   // The request's artifacts as rows of release `release`; verifies every blob by its bytes. `pins` keep them until the
   // rows are written.
   absl::StatusOr<std::vector<ReleaseRecord>> PrepareRelease(const PublishRequest& request, uint64_t release,
@@ -70,7 +72,8 @@ class RegistryImpl : public Registry {
 
   absl::Mutex store_mutex_;    // makes "compare with the stored row, then write" one step
   absl::Mutex publish_mutex_;  // one publication at a time: release numbers have no gaps
-  std::atomic<uint64_t> hits_{0}, misses_{0};
+  // False from before a publication's first step until its last one has succeeded.
+  bool rows_agree_ ABSL_GUARDED_BY(publish_mutex_) = false;
 };
 
 }  // namespace aot::registry

@@ -4,7 +4,8 @@
 //   2. targets, snapshot, timestamp: the rename of timestamp.json is the commit
 //   3. Reconcile: pending rows that the signed metadata names become current, others go
 //
-// Opening the registry does step 3, so it completes or undoes whatever was interrupted.
+// Opening the registry does step 3, so it completes or undoes whatever was interrupted. If step 3 fails while the
+// process lives, the next publication and Maintain do it first.
 #include <set>
 #include <string>
 #include <utility>
@@ -101,11 +102,13 @@ absl::StatusOr<std::vector<ReleaseRecord>> RegistryImpl::PrepareRelease(const Pu
 absl::StatusOr<PublishResult> RegistryImpl::Publish(const PublishRequest& request) {
   if (absl::Status s = CheckRequest(request); !s.ok()) return s;
   absl::MutexLock lock(&publish_mutex_);
+  if (absl::Status s = Reconcile(); !s.ok()) return s;
   absl::StatusOr<uint64_t> release = index_->NextRelease(request.channel, request.model);
   if (!release.ok()) return release.status();
   std::vector<BlobPin> pins;
   absl::StatusOr<std::vector<ReleaseRecord>> rows = PrepareRelease(request, *release, pins);
   if (!rows.ok()) return rows.status();
+  rows_agree_ = false;
   if (absl::Status s = index_->AddPending(*rows); !s.ok()) return s;
   absl::StatusOr<uint64_t> version = repository_->UpdateTargets([&](tuf::Json& targets) {
     for (size_t i = 0; i < rows->size(); ++i) {
@@ -116,7 +119,13 @@ absl::StatusOr<PublishResult> RegistryImpl::Publish(const PublishRequest& reques
   });
   absl::Status reconciled = Reconcile();
   if (!version.ok()) return version.status();
-  if (!reconciled.ok()) return reconciled;
+  if (!reconciled.ok()) {
+    return absl::Status(reconciled.code(),
+                        absl::StrCat("release ", *release, " of ", request.channel, "/", request.model,
+                                     " is published, but not written down yet (the next publication "
+                                     "or upkeep does it): ",
+                                     reconciled.message()));
+  }
   return PublishResult{*release, *version};
 }
 
@@ -124,6 +133,8 @@ absl::Status RegistryImpl::Withdraw(absl::string_view channel, absl::string_view
   if (absl::Status s = CheckName("channel", channel); !s.ok()) return s;
   if (absl::Status s = CheckName("model", model); !s.ok()) return s;
   absl::MutexLock lock(&publish_mutex_);
+  if (absl::Status s = Reconcile(); !s.ok()) return s;
+  rows_agree_ = false;
   std::string prefix = absl::StrCat(channel, "/", model, "/");
   absl::Status status = repository_
                             ->UpdateTargets([&](tuf::Json& targets) -> absl::Status {
@@ -139,12 +150,20 @@ absl::Status RegistryImpl::Withdraw(absl::string_view channel, absl::string_view
   return status.ok() ? reconciled : status;
 }
 
+absl::Status RegistryImpl::CatchUp() {
+  absl::MutexLock lock(&publish_mutex_);
+  return Reconcile();
+}
+
 absl::Status RegistryImpl::Reconcile() {
+  if (rows_agree_) return absl::OkStatus();
   absl::StatusOr<std::vector<ReleaseRecord>> releases = repository_->CurrentReleases();
   if (!releases.ok()) return releases.status();
   // A time for rows that have to be restored because the database was lost; the others keep theirs.
   for (ReleaseRecord& release : *releases) release.created = options_.now();
-  return index_->Reconcile(*releases);
+  absl::Status status = index_->Reconcile(*releases);
+  rows_agree_ = status.ok();
+  return status;
 }
 
 absl::StatusOr<std::vector<ReleaseRecord>> RegistryImpl::ListReleases(absl::string_view channel,

@@ -1,8 +1,10 @@
 #include "registry/registry.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "registry/fs/durable.h"
 #include "registry/fs/faults.h"
 #include "registry/fs/temp_directory.h"
@@ -29,7 +32,10 @@ constexpr uint64_t kLimit = 1 << 24;
 using Pwrite = ssize_t (*)(int, const void*, size_t, off_t);
 Pwrite g_pwrite = nullptr;
 ssize_t CountedPwrite(int fd, const void* data, size_t size, off_t offset) {
-  fs::Fault::Step();
+  if (int error = fs::Fault::Step(); error != 0) {
+    errno = error;
+    return -1;
+  }
   return g_pwrite(fd, data, size, offset);
 }
 void CountSqliteWrites() {
@@ -143,6 +149,13 @@ class RegistryTest : public testing::Test {
     return path() + "/blobs/sha256/" + d.Hex().substr(0, 2) + "/" + d.Hex();
   }
 
+  // As if nothing had been written there for two days.
+  static void Age(const std::string& file) {
+    timespec old = absl::ToTimespec(absl::Now() - absl::Hours(48));
+    timespec times[2] = {old, old};
+    ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
+  }
+
   fs::TempDirectory directory_;
   absl::Time now_ = absl::FromUnixSeconds(1800000000);
   std::unique_ptr<Registry> registry_;
@@ -162,7 +175,16 @@ TEST_F(RegistryTest, StoresAndFinds) {
   EXPECT_EQ(s.models, 1u);
   EXPECT_EQ(s.artifacts, 1u);
   EXPECT_EQ(s.blobs, 4u);
-  EXPECT_EQ(s.lookup_hits, 1u);
+}
+
+TEST_F(RegistryTest, LookingAtAnArtifactIsNoUse) {
+  Digest model = StoreModel("model");
+  ArtifactRecord stored = Store("a", model).value();
+  now_ += absl::Hours(1);
+  EXPECT_EQ(registry_->PeekArtifact(stored.key)->code, stored.code);
+  EXPECT_EQ(registry_->ListArtifacts(model)->front().last_used, stored.last_used);
+  EXPECT_TRUE(registry_->LookupArtifact(stored.key).ok());
+  EXPECT_EQ(registry_->ListArtifacts(model)->front().last_used, now_);
 }
 
 TEST_F(RegistryTest, TakesPartsFromFiles) {
@@ -382,11 +404,78 @@ TEST_F(RegistryTest, RemovesBlobsThatNoRowNames) {
     auto writer = registry_->OpenUpload(BlobRef::Of("never used")).value();
     ASSERT_TRUE(writer->Append("never used").ok());
     ASSERT_TRUE(writer->Commit().ok());
+    Age(BlobPath(Digest::Of("never used")));
     registry_->Gc({kLimit, 4}).value();
     EXPECT_TRUE(registry_->HasBlob(BlobRef::Of("never used")));  // the upload isn't finished
   }
   EXPECT_EQ(registry_->Gc({kLimit, 4})->blobs, 1u);
   EXPECT_FALSE(registry_->HasBlob(BlobRef::Of("never used")));
+}
+
+TEST_F(RegistryTest, ABlobWithoutARowStaysADayForTheRestOfItsUpload) {
+  {
+    auto writer = registry_->OpenUpload(BlobRef::Of("first of two files")).value();
+    ASSERT_TRUE(writer->Append("first of two files").ok());
+    ASSERT_TRUE(writer->Commit().ok());
+  }
+  EXPECT_EQ(registry_->Gc({0, 0})->blobs, 0u);
+  EXPECT_TRUE(registry_->HasBlob(BlobRef::Of("first of two files")));
+}
+
+TEST_F(RegistryTest, UploadsAndDamagedFilesCountAndGo) {
+  {
+    auto writer = registry_->OpenUpload(BlobRef::Of("interrupted")).value();
+    ASSERT_TRUE(writer->Append("inter").ok());
+    ASSERT_TRUE(writer->Suspend().ok());
+  }
+  ArtifactRecord stored = Store("a", StoreModel("model")).value();
+  int fd = open(BlobPath(stored.code.digest).c_str(), O_WRONLY);
+  ASSERT_EQ(pwrite(fd, "!", 1, 0), 1);
+  close(fd);
+  EXPECT_FALSE(registry_->OpenBlob(stored.code, Verify::kAlways).ok());
+  Statistics s = registry_->GetStatistics().value();
+  EXPECT_EQ(s.upload_bytes, 5u);
+  EXPECT_EQ(s.quarantine_bytes, 9u);
+  uint64_t all = s.blob_bytes + 14;
+  EXPECT_EQ(registry_->Gc({all, 4})->kept_bytes, all);
+  EXPECT_EQ(registry_->Gc({all - 1, 4})->kept_bytes, all - 9);  // the damaged file
+  EXPECT_EQ(registry_->GetStatistics()->quarantine_bytes, 0u);
+  EXPECT_EQ(registry_->GetStatistics()->upload_bytes, 5u);
+  std::vector<std::string> uploads = fs::ListDirectory(path() + "/blobs/uploads").value();
+  for (const std::string& name : uploads) Age(path() + "/blobs/uploads/" + name);
+  ASSERT_TRUE(registry_->Maintain().ok());
+  EXPECT_EQ(registry_->GetStatistics()->upload_bytes, 0u);
+}
+
+TEST_F(RegistryTest, ATruncatedBlobDoesntMakeACollectionGoOn) {
+  Digest model = StoreModel("model");
+  std::string big(1 << 20, 'b');
+  ArtifactRecord cut =
+      registry_->StoreArtifact(Record("cut", model), {absl::string_view("cut m"), absl::string_view("cut c"), big})
+          .value();
+  now_ += absl::Seconds(1);
+  ArtifactRecord whole = Store("whole", model).value();
+  ASSERT_EQ(truncate(BlobPath(cut.weights.digest).c_str(), 1), 0);
+  uint64_t total = 0;
+  for (const char* text : {"model", "cut m", "cut c", "!", "manifest of whole", "code of whole", "weights"}) {
+    total += std::string(text).size();
+  }
+  GcResult result = registry_->Gc({total - 1, 4}).value();
+  EXPECT_EQ(result.artifacts, 1u);
+  EXPECT_EQ(result.freed_bytes, 11u);
+  EXPECT_EQ(result.kept_bytes, total - 11);
+  EXPECT_TRUE(registry_->LookupArtifact(whole.key).ok());
+}
+
+TEST_F(RegistryTest, AWithdrawnModelsArtifactsCanGo) {
+  Digest model = StoreModel("model");
+  ArtifactRecord a = Store("a", model).value();
+  ASSERT_TRUE(registry_->Publish(Request(a)).ok());
+  ASSERT_TRUE(registry_->Withdraw("stable", "m").ok());
+  EXPECT_EQ(registry_->DeleteArtifact(a.key).code(), absl::StatusCode::kFailedPrecondition);  // downloads may run
+  EXPECT_EQ(registry_->Gc({kLimit, 4})->releases, 1u);
+  EXPECT_TRUE(registry_->DeleteArtifact(a.key).ok());
+  EXPECT_TRUE(registry_->DeleteModel(model).ok());
 }
 
 TEST_F(RegistryTest, OneProcessAtATime) {
@@ -471,6 +560,52 @@ TEST_F(RegistryTest, AKillWhilePublishingLeavesTheOldReleaseOrTheNew) {
     EXPECT_EQ(VerifiedCode(), expected);
   }
   EXPECT_GT(killed, 25);
+}
+
+TEST_F(RegistryTest, AnErrorWhilePublishingBlocksNoLaterPublication) {
+  Digest model = StoreModel("model");
+  ArtifactRecord old = Store("old", model).value();
+  ASSERT_TRUE(registry_->Publish(Request(old)).ok());
+  std::string expected = "code of old";
+  uint64_t last = 1;
+  for (int error : {EIO, ENOSPC}) {
+    int struck = 0;
+    for (int step = 0;; ++step) {
+      std::string name = absl::StrCat("e", error, " ", step);
+      ArtifactRecord artifact = Store(name, model).value();
+      fs::Fault::Arm(step, error);
+      absl::StatusOr<PublishResult> result = registry_->Publish(Request(artifact));
+      bool was_struck = fs::Fault::Struck();
+      fs::Fault::Disarm();
+      std::string code = VerifiedCode();
+      bool released = code == "code of " + name;
+      EXPECT_TRUE(released || code == expected) << step << ": " << code;
+      if (result.ok()) EXPECT_TRUE(released) << step;
+      expected = code;
+      last += released ? 1 : 0;
+      if (!was_struck) break;
+      ++struck;
+      // By whichever comes first, upkeep or the next publication, the rows agree with what is signed.
+      if (step % 2 == 0) {
+        ASSERT_TRUE(registry_->Maintain().ok()) << step;
+        EXPECT_EQ(registry_->ListReleases("", "")->front().release, last) << step;
+      }
+      ArtifactRecord next = Store(name + " next", model).value();
+      absl::StatusOr<PublishResult> retried = registry_->Publish(Request(next));
+      ASSERT_TRUE(retried.ok()) << step << ": " << retried.status();
+      EXPECT_EQ(retried->release, ++last) << step;
+      expected = VerifiedCode();
+      EXPECT_EQ(expected, "code of " + name + " next");
+      int current = 0;
+      std::vector<ReleaseRecord> releases = registry_->ListReleases("", "").value();
+      for (const ReleaseRecord& r : releases) {
+        current += r.current;
+        if (r.current) EXPECT_EQ(r.release, last) << step;
+      }
+      EXPECT_EQ(current, 1) << step;
+    }
+    EXPECT_GT(struck, 20);
+  }
 }
 
 TEST_F(RegistryTest, MaintainSignsAgain) {

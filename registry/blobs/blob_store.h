@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "registry/digest.h"
 
 namespace aot::registry {
@@ -68,6 +69,23 @@ class BlobReader {
   virtual absl::Status ReadAt(uint64_t offset, char* buffer, size_t size) const = 0;
 };
 
+// How much of the disk blobs may take before they are blobs.
+struct BlobLimits {
+  uint64_t upload_bytes = uint64_t{32} << 30;    // of all announced blobs that are not complete
+  uint64_t reserve_bytes = uint64_t{256} << 20;  // what an upload must leave free, for the index and for signing
+};
+
+struct StoredBlob {
+  BlobRef ref;
+  absl::Duration age;  // since its bytes were written
+};
+
+struct BlobTotals {
+  uint64_t blobs = 0, blob_bytes = 0;  // complete ones
+  uint64_t upload_bytes = 0;           // received of those that aren't
+  uint64_t quarantine_bytes = 0;       // damaged ones
+};
+
 enum class Verify {
   kAlways,    // reads the whole blob and compares its digest before Open returns
   kRecently,  // trusts a comparison of the same, unchanged file less than a minute ago: for ranges of one download
@@ -81,15 +99,24 @@ class BlobStore {
   // A writer for bytes whose digest is not known in advance.
   virtual absl::StatusOr<std::unique_ptr<BlobWriter>> CreateBlob() = 0;
   // A writer for an announced blob; resumes a suspended one. ABORTED: another writer of this blob is open.
+  // RESOURCE_EXHAUSTED: uploads already take what they may, or the disk hasn't the room.
   virtual absl::StatusOr<std::unique_ptr<BlobWriter>> OpenUpload(const BlobRef& announced) = 0;
   // NOT_FOUND: no such blob, or it was damaged and has been quarantined.
   virtual absl::StatusOr<std::unique_ptr<BlobReader>> Open(const BlobRef& ref, Verify verify) = 0;
   // Whether a file of that name and length exists; its bytes are not read. The length, or NOT_FOUND.
   virtual absl::StatusOr<uint64_t> Stat(const Digest& digest) const = 0;
-  // Deletes the blob unless it is pinned or `keep` says so; keep is called with new pins held off. True if deleted.
-  virtual absl::StatusOr<bool> Delete(const Digest& digest, const std::function<absl::StatusOr<bool>()>& keep) = 0;
-  // All blobs, in no particular order.
-  virtual absl::StatusOr<std::vector<BlobRef>> List() const = 0;
+  // Deletes the blob unless it is pinned or `keep` says so; keep is called with new pins held off. Gives the length of
+  // the file that went, or nothing when none did.
+  virtual absl::StatusOr<std::optional<uint64_t>> Delete(const Digest& digest,
+                                                         const std::function<absl::StatusOr<bool>()>& keep) = 0;
+  // All blobs, in no particular order, with the lengths that their files have. None comes or goes meanwhile.
+  virtual absl::StatusOr<std::vector<StoredBlob>> List() = 0;
+  // Counted as blobs come and go, so cheap; what somebody else deletes or cuts short shows after the next List.
+  virtual absl::StatusOr<BlobTotals> Totals() = 0;
+  // Drops interrupted uploads that nothing was added to for a day.
+  virtual absl::Status DropStaleUploads() = 0;
+  // Deletes damaged blobs that were set aside; gives their bytes.
+  virtual absl::StatusOr<uint64_t> EmptyQuarantine() = 0;
   // Holds off Delete for this digest.
   virtual BlobPin Pin(const Digest& digest) = 0;
   virtual bool IsPinned(const Digest& digest) const = 0;

@@ -10,14 +10,13 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_set.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "registry/blobs/file_blob_writer.h"
 #include "registry/blobs/pins.h"
+#include "registry/blobs/upload_folder.h"
 #include "registry/blobs/verified_files.h"
 #include "registry/fs/durable.h"
 
@@ -25,7 +24,6 @@ namespace aot::registry {
 namespace {
 
 constexpr size_t kReadChunk = 256 * 1024;
-constexpr absl::Duration kUploadLifetime = absl::Hours(24);
 
 class FileBlobReader : public BlobReader {
  public:
@@ -51,7 +49,8 @@ class FileBlobReader : public BlobReader {
 
 class FileBlobStore : public BlobStore, public BlobHome {
  public:
-  explicit FileBlobStore(std::string root) : root_(std::move(root)) {}
+  FileBlobStore(const std::string& root, const BlobLimits& limits)
+      : root_(root), uploads_(absl::StrCat(root, "/uploads"), limits) {}
 
   absl::Status Prepare();
 
@@ -62,8 +61,12 @@ class FileBlobStore : public BlobStore, public BlobHome {
   absl::StatusOr<std::unique_ptr<BlobWriter>> OpenUpload(const BlobRef& announced) override;
   absl::StatusOr<std::unique_ptr<BlobReader>> Open(const BlobRef& ref, Verify verify) override;
   absl::StatusOr<uint64_t> Stat(const Digest& digest) const override;
-  absl::StatusOr<bool> Delete(const Digest& digest, const std::function<absl::StatusOr<bool>()>& keep) override;
-  absl::StatusOr<std::vector<BlobRef>> List() const override;
+  absl::StatusOr<std::optional<uint64_t>> Delete(const Digest& digest,
+                                                 const std::function<absl::StatusOr<bool>()>& keep) override;
+  absl::StatusOr<std::vector<StoredBlob>> List() override;
+  absl::StatusOr<BlobTotals> Totals() override;
+  absl::Status DropStaleUploads() override { return uploads_.DropStale(); }
+  absl::StatusOr<uint64_t> EmptyQuarantine() override;
   BlobPin Pin(const Digest& digest) override { return pins_->Add(digest); }
   bool IsPinned(const Digest& digest) const override { return pins_->Has(digest); }
   uint64_t quarantined() const override { return quarantined_.load(); }
@@ -71,16 +74,19 @@ class FileBlobStore : public BlobStore, public BlobHome {
   // BlobHome: what writers need.
   absl::Status Install(const std::string& temporary, const Digest& digest) override;
   BlobPin PinForWriter(const Digest& digest) override { return Pin(digest); }
-  void UploadClosed(const Digest& digest) override {
-    absl::MutexLock lock(&mutex_);
-    uploads_.erase(digest);
-  }
+  void UploadClosed(const Digest& digest) override { uploads_.Close(digest); }
 
  private:
   std::string DirectoryOf(const Digest& digest) const {
     return absl::StrCat(root_, "/sha256/", digest.Hex().substr(0, 2));
   }
   std::string PathOf(const Digest& digest) const { return absl::StrCat(DirectoryOf(digest), "/", digest.Hex()); }
+  void CountOut(uint64_t size) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    blobs_ -= std::min<uint64_t>(blobs_, 1);
+    blob_bytes_ -= std::min(blob_bytes_, size);
+  }
+  // Removes a blob's name and counts it out; its length, or nothing when there is none.
+  absl::StatusOr<std::optional<uint64_t>> Remove(const Digest& digest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   absl::StatusOr<Digest> DigestOf(const fs::File& file, const std::string& path, uint64_t size) const;
   void Quarantine(const Digest& digest, const struct stat& seen);
@@ -91,16 +97,21 @@ class FileBlobStore : public BlobStore, public BlobHome {
   std::atomic<uint64_t> next_temporary_{0};
   std::atomic<uint64_t> quarantined_{0};
   // Held while a name under sha256/ changes its file, so that a good file that has just replaced a damaged one isn't
-  // set aside in its place; also guards the open uploads.
+  // set aside in its place.
   absl::Mutex mutex_;
-  absl::flat_hash_set<Digest> uploads_ ABSL_GUARDED_BY(mutex_);
+  uint64_t blobs_ ABSL_GUARDED_BY(mutex_) = 0, blob_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  UploadFolder uploads_;
 };
 
 absl::Status FileBlobStore::Prepare() {
   for (absl::string_view part : {"sha256", "tmp", "uploads", "quarantine"}) {
     if (absl::Status s = fs::MakeDirectories(absl::StrCat(root_, "/", part), 0700); !s.ok()) return s;
   }
-  // A process killed right after it made a directory for blobs may not have synced it: see Install.
+  // All of them now, so that no blob ever waits for its directory to be on the disk, or fails to.
+  for (int i = 0; i < 256; ++i) {
+    std::string directory = absl::StrCat(root_, "/sha256/", absl::Hex(i, absl::kZeroPad2));
+    if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return fs::ErrnoStatus(errno, "create", directory);
+  }
   if (absl::Status s = fs::SyncDirectory(absl::StrCat(root_, "/sha256")); !s.ok()) return s;
 
   absl::StatusOr<std::vector<std::string>> temporaries = fs::ListDirectory(absl::StrCat(root_, "/tmp"));
@@ -108,46 +119,35 @@ absl::Status FileBlobStore::Prepare() {
   for (const std::string& name : *temporaries) {
     if (absl::Status s = fs::Unlink(absl::StrCat(root_, "/tmp/", name)); !s.ok()) return s;
   }
-  absl::StatusOr<std::vector<std::string>> uploads = fs::ListDirectory(absl::StrCat(root_, "/uploads"));
-  if (!uploads.ok()) return uploads.status();
-  for (const std::string& name : *uploads) {
-    std::string path = absl::StrCat(root_, "/uploads/", name);
-    struct stat info;
-    if (stat(path.c_str(), &info) == 0 && absl::Now() - absl::TimeFromTimespec(info.st_mtim) < kUploadLifetime)
-      continue;
-    if (absl::Status s = fs::Unlink(path); !s.ok()) return s;
-  }
-  return absl::OkStatus();
+  if (absl::Status s = uploads_.DropStale(); !s.ok()) return s;
+  return List().status();  // counts them
 }
 
 absl::StatusOr<std::unique_ptr<BlobWriter>> FileBlobStore::OpenUpload(const BlobRef& announced) {
-  {
-    absl::MutexLock lock(&mutex_);
-    if (!uploads_.insert(announced.digest).second) {
-      return absl::AbortedError(absl::StrCat("blob ", announced.digest.Hex(),
-                                             " is being uploaded already; wait for that upload and ask again"));
-    }
-  }
-  std::string path = absl::StrCat(root_, "/uploads/", announced.digest.Hex(), ".", announced.size);
+  absl::StatusOr<std::string> path = uploads_.Open(announced);
+  if (!path.ok()) return path.status();
   // Also a writer that fails to start tells UploadClosed when it goes.
-  return NewBlobWriter(*this, path, announced);
+  return NewBlobWriter(*this, *path, announced);
 }
 
 absl::Status FileBlobStore::Install(const std::string& temporary, const Digest& digest) {
-  std::string directory = DirectoryOf(digest);
-  if (mkdir(directory.c_str(), 0700) == 0) {
-    if (absl::Status s = fs::SyncDirectory(absl::StrCat(root_, "/sha256")); !s.ok()) {
-      rmdir(directory.c_str());  // so that the next blob here syncs it
-      return s;
-    }
-  } else if (errno != EEXIST) {
-    return fs::ErrnoStatus(errno, "create", directory);
-  }
+  std::string path = PathOf(digest);
+  bool replaced = false;
   {
     absl::MutexLock lock(&mutex_);
-    if (absl::Status s = fs::Rename(temporary, PathOf(digest)); !s.ok()) return s;
+    struct stat before, now;
+    replaced = stat(path.c_str(), &before) == 0;
+    if (absl::Status s = fs::Rename(temporary, path); !s.ok()) return s;
+    if (replaced) CountOut(static_cast<uint64_t>(before.st_size));
+    if (stat(path.c_str(), &now) == 0) blob_bytes_ += static_cast<uint64_t>(now.st_size);
+    ++blobs_;
   }
-  return fs::SyncDirectory(directory);
+  absl::Status status = fs::SyncDirectory(DirectoryOf(digest));
+  if (status.ok() || replaced) return status;  // the name that was there before is on the disk
+  // Nobody may count on a name that a power cut can take.
+  absl::MutexLock lock(&mutex_);
+  Remove(digest).IgnoreError();
+  return status;
 }
 
 absl::StatusOr<std::unique_ptr<BlobReader>> FileBlobStore::Open(const BlobRef& ref, Verify verify) {
@@ -195,7 +195,9 @@ void FileBlobStore::Quarantine(const Digest& digest, const struct stat& seen) {
   std::string aside =
       absl::StrCat(root_, "/quarantine/", digest.Hex(), ".", absl::ToUnixMicros(absl::Now()), ".", now.st_ino);
   // If it can't be moved it is deleted; if that fails too, the next read finds it damaged again.
-  if (!fs::Rename(path, aside).ok()) unlink(path.c_str());
+  if (fs::Rename(path, aside).ok() || unlink(path.c_str()) == 0) {
+    CountOut(static_cast<uint64_t>(now.st_size));
+  }
   quarantined_.fetch_add(1);
 }
 
@@ -207,8 +209,18 @@ absl::StatusOr<uint64_t> FileBlobStore::Stat(const Digest& digest) const {
   return fs::ErrnoStatus(errno, "stat", path);
 }
 
-absl::StatusOr<bool> FileBlobStore::Delete(const Digest& digest, const std::function<absl::StatusOr<bool>()>& keep) {
-  absl::StatusOr<bool> deleted = false;
+absl::StatusOr<std::optional<uint64_t>> FileBlobStore::Remove(const Digest& digest) {
+  std::string path = PathOf(digest);
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) return std::nullopt;
+  if (absl::Status s = fs::Unlink(path); !s.ok()) return s;
+  CountOut(static_cast<uint64_t>(info.st_size));
+  return static_cast<uint64_t>(info.st_size);
+}
+
+absl::StatusOr<std::optional<uint64_t>> FileBlobStore::Delete(const Digest& digest,
+                                                              const std::function<absl::StatusOr<bool>()>& keep) {
+  absl::StatusOr<std::optional<uint64_t>> deleted = std::nullopt;
   pins_->RunUnlessPinned(digest, [&] {
     absl::StatusOr<bool> needed = keep();
     if (!needed.ok()) {
@@ -216,16 +228,51 @@ absl::StatusOr<bool> FileBlobStore::Delete(const Digest& digest, const std::func
       return;
     }
     if (*needed) return;
-    std::string path = PathOf(digest);
-    if (access(path.c_str(), F_OK) != 0) return;
-    absl::Status status = fs::Unlink(path);
-    deleted = status.ok() ? absl::StatusOr<bool>(true) : absl::StatusOr<bool>(status);
+    absl::MutexLock lock(&mutex_);
+    deleted = Remove(digest);
   });
   return deleted;
 }
 
-absl::StatusOr<std::vector<BlobRef>> FileBlobStore::List() const {
-  std::vector<BlobRef> blobs;
+absl::StatusOr<BlobTotals> FileBlobStore::Totals() {
+  absl::StatusOr<uint64_t> uploads = uploads_.Bytes();
+  if (!uploads.ok()) return uploads.status();
+  BlobTotals totals;
+  totals.upload_bytes = *uploads;
+  std::string quarantine = absl::StrCat(root_, "/quarantine");
+  absl::StatusOr<std::vector<std::string>> aside = fs::ListDirectory(quarantine);
+  if (!aside.ok()) return aside.status();
+  for (const std::string& name : *aside) {
+    struct stat info;
+    if (stat(absl::StrCat(quarantine, "/", name).c_str(), &info) == 0) {
+      totals.quarantine_bytes += static_cast<uint64_t>(info.st_size);
+    }
+  }
+  absl::MutexLock lock(&mutex_);
+  totals.blobs = blobs_;
+  totals.blob_bytes = blob_bytes_;
+  return totals;
+}
+
+absl::StatusOr<uint64_t> FileBlobStore::EmptyQuarantine() {
+  uint64_t freed = 0;
+  std::string quarantine = absl::StrCat(root_, "/quarantine");
+  absl::StatusOr<std::vector<std::string>> aside = fs::ListDirectory(quarantine);
+  if (!aside.ok()) return aside.status();
+  for (const std::string& name : *aside) {
+    std::string path = absl::StrCat(quarantine, "/", name);
+    struct stat info;
+    if (stat(path.c_str(), &info) != 0) continue;
+    if (absl::Status s = fs::Unlink(path); !s.ok()) return s;
+    freed += static_cast<uint64_t>(info.st_size);
+  }
+  return freed;
+}
+
+absl::StatusOr<std::vector<StoredBlob>> FileBlobStore::List() {
+  absl::MutexLock lock(&mutex_);
+  std::vector<StoredBlob> blobs;
+  const absl::Time now = absl::Now();
   absl::StatusOr<std::vector<std::string>> directories = fs::ListDirectory(absl::StrCat(root_, "/sha256"));
   if (!directories.ok()) return directories.status();
   for (const std::string& prefix : *directories) {
@@ -237,16 +284,19 @@ absl::StatusOr<std::vector<BlobRef>> FileBlobStore::List() const {
       struct stat info;
       // A file of another name isn't ours and is left alone; one that vanished meanwhile is simply gone.
       if (!digest.ok() || stat(absl::StrCat(directory, "/", name).c_str(), &info) != 0) continue;
-      blobs.push_back({*digest, static_cast<uint64_t>(info.st_size)});
+      blobs.push_back({{*digest, static_cast<uint64_t>(info.st_size)}, now - absl::TimeFromTimespec(info.st_mtim)});
     }
   }
+  blobs_ = blobs.size();
+  blob_bytes_ = 0;
+  for (const StoredBlob& blob : blobs) blob_bytes_ += blob.ref.size;
   return blobs;
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<BlobStore>> OpenFileBlobStore(const std::string& root) {
-  auto store = std::make_unique<FileBlobStore>(root);
+absl::StatusOr<std::unique_ptr<BlobStore>> OpenFileBlobStore(const std::string& root, const BlobLimits& limits) {
+  auto store = std::make_unique<FileBlobStore>(root, limits);
   if (absl::Status s = store->Prepare(); !s.ok()) return s;
   return std::unique_ptr<BlobStore>(std::move(store));
 }

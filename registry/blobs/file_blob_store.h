@@ -2,7 +2,7 @@
 //
 //   root/sha256/ab/abcd...   complete blobs, by digest
 //   root/tmp/                blobs being written; emptied when the store is opened
-//   root/uploads/            announced blobs that may be resumed; those untouched for a day are dropped at opening
+//   root/uploads/            announced blobs that may be resumed; those untouched for a day are dropped
 //   root/quarantine/         damaged blobs, for a person to look at; never read again
 //
 // A blob is written under a temporary name, synced, renamed, and its directory synced: a name under sha256/ is a
@@ -18,6 +18,6 @@
 namespace aot::registry {
 
 // Opens or creates the store. Only one process may use a root at a time; the caller sees to that.
-absl::StatusOr<std::unique_ptr<BlobStore>> OpenFileBlobStore(const std::string& root);
+absl::StatusOr<std::unique_ptr<BlobStore>> OpenFileBlobStore(const std::string& root, const BlobLimits& limits = {});
 
 }  // namespace aot::registry

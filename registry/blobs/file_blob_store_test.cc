@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/time/clock.h"
 #include "registry/fs/durable.h"
 #include "registry/fs/faults.h"
 #include "registry/fs/temp_directory.h"
@@ -26,9 +27,9 @@ class FileBlobStoreTest : public testing::Test {
   FileBlobStoreTest() { Reopen(); }
   ~FileBlobStoreTest() override { fs::Fault::Disarm(); }
 
-  void Reopen() {
+  void Reopen(const BlobLimits& limits = {}) {
     store_.reset();
-    auto store = OpenFileBlobStore(directory_.path());
+    auto store = OpenFileBlobStore(directory_.path(), limits);
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = std::move(*store);
   }
@@ -36,6 +37,14 @@ class FileBlobStoreTest : public testing::Test {
     return directory_.path() + "/sha256/" + d.Hex().substr(0, 2) + "/" + d.Hex();
   }
   size_t CountIn(const std::string& part) { return fs::ListDirectory(directory_.path() + "/" + part).value().size(); }
+  std::string UploadPath(const std::string& data) const {
+    return directory_.path() + "/uploads/" + Digest::Of(data).Hex() + "." + std::to_string(data.size());
+  }
+  static void Age(const std::string& file, int hours) {
+    timespec old = absl::ToTimespec(absl::Now() - absl::Hours(hours));
+    timespec times[2] = {old, old};
+    ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
+  }
   void Overwrite(const std::string& path, off_t offset, char byte) {
     int fd = open(path.c_str(), O_WRONLY);
     ASSERT_GE(fd, 0);
@@ -168,6 +177,95 @@ TEST_F(FileBlobStoreTest, DeletesOnlyWhatIsUnpinnedAndUnneeded) {
   EXPECT_TRUE(store_->Delete(ref.digest, Unneeded).value());
   EXPECT_FALSE(store_->Delete(ref.digest, Unneeded).value());
   EXPECT_EQ(store_->Open(ref, Verify::kAlways).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(FileBlobStoreTest, SaysWhatADeletionFreed) {
+  BlobRef ref = PutBytes(*store_, "0123456789").value();
+  ASSERT_EQ(truncate(PathOf(ref.digest).c_str(), 4), 0);
+  EXPECT_EQ(store_->Delete(ref.digest, Unneeded).value(), 4u);
+  EXPECT_EQ(store_->Delete(ref.digest, Unneeded).value(), std::nullopt);
+}
+
+TEST_F(FileBlobStoreTest, KeepsCountOfWhatComesAndGoes) {
+  BlobRef ref = PutBytes(*store_, "0123456789").value(), other = PutBytes(*store_, "abc").value();
+  EXPECT_EQ(store_->Totals()->blobs, 2u);
+  EXPECT_EQ(store_->Totals()->blob_bytes, 13u);
+  ASSERT_TRUE(store_->Delete(other.digest, Unneeded).ok());
+  Overwrite(PathOf(ref.digest), 0, '!');
+  EXPECT_FALSE(store_->Open(ref, Verify::kAlways).ok());
+  EXPECT_EQ(store_->Totals()->blobs, 0u);
+  EXPECT_EQ(store_->Totals()->blob_bytes, 0u);
+  EXPECT_EQ(store_->Totals()->quarantine_bytes, 10u);
+  ASSERT_TRUE(PutBytes(*store_, "0123456789").ok());
+  Reopen();
+  EXPECT_EQ(store_->Totals()->blobs, 1u);
+  EXPECT_EQ(store_->Totals()->blob_bytes, 10u);
+}
+
+TEST_F(FileBlobStoreTest, ANameThatIsNotOnTheDiskIsNoName) {
+  for (int step = 0; step < 8; ++step) {
+    std::string data = "unsynced " + std::to_string(step);
+    fs::Fault::Arm(step, EIO);
+    bool ok = PutBytes(*store_, data).ok();
+    fs::Fault::Disarm();
+    EXPECT_EQ(store_->Stat(Digest::Of(data)).ok(), ok) << step;
+  }
+  // A blob that was on the disk before stays, whatever becomes of the second copy.
+  BlobRef ref = PutBytes(*store_, "synced").value();
+  for (int step = 0; step < 8; ++step) {
+    auto writer = store_->CreateBlob().value();
+    ASSERT_TRUE(writer->Append("synced").ok());
+    fs::Fault::Arm(step, EIO);
+    writer->Commit().status().IgnoreError();
+    fs::Fault::Disarm();
+    EXPECT_EQ(ReadAll(*store_, ref, kLimit).value(), "synced") << step;
+  }
+}
+
+TEST_F(FileBlobStoreTest, TheOldestInterruptedUploadMakesRoom) {
+  Reopen({100, 0});
+  auto interrupt = [&](const std::string& data, int hours) {
+    auto writer = store_->OpenUpload(BlobRef::Of(data)).value();
+    ASSERT_TRUE(writer->Append(data.substr(0, data.size() - 1)).ok());
+    ASSERT_TRUE(writer->Suspend().ok());
+    Age(UploadPath(data), hours);
+  };
+  std::string oldest(31, 'a'), old(41, 'b');
+  interrupt(oldest, 3);
+  interrupt(old, 2);
+  auto writer = store_->OpenUpload(BlobRef::Of(std::string(50, 'c'))).value();
+  EXPECT_NE(access(UploadPath(oldest).c_str(), F_OK), 0);
+  EXPECT_EQ(access(UploadPath(old).c_str(), F_OK), 0);
+  // What is under way is never dropped.
+  absl::Status refused = store_->OpenUpload(BlobRef::Of(std::string(51, 'd'))).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(access(UploadPath(old).c_str(), F_OK), 0);
+  EXPECT_EQ(store_->OpenUpload(BlobRef::Of(std::string(101, 'e'))).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(store_->OpenUpload(BlobRef::Of(old)).ok());  // its own bytes don't count against it
+}
+
+TEST_F(FileBlobStoreTest, AnUploadLeavesRoomOnTheDisk) {
+  Reopen({100, ~uint64_t{0} / 2});
+  absl::Status refused = store_->OpenUpload(BlobRef::Of("x")).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(refused.message().find("free bytes"), absl::string_view::npos) << refused;
+}
+
+TEST_F(FileBlobStoreTest, DropsStaleUploadsButNoneThatIsOpen) {
+  auto open = store_->OpenUpload(BlobRef::Of("open")).value();
+  ASSERT_TRUE(open->Append("op").ok());
+  {
+    auto writer = store_->OpenUpload(BlobRef::Of("stale")).value();
+    ASSERT_TRUE(writer->Append("st").ok());
+    ASSERT_TRUE(writer->Suspend().ok());
+  }
+  Age(UploadPath("open"), 48);
+  Age(UploadPath("stale"), 48);
+  ASSERT_TRUE(store_->DropStaleUploads().ok());
+  EXPECT_NE(access(UploadPath("stale").c_str(), F_OK), 0);
+  ASSERT_TRUE(open->Append("en").ok());
+  EXPECT_TRUE(open->Commit().ok());
 }
 
 TEST_F(FileBlobStoreTest, AFullOrBrokenDiskIsAClearErrorAtEveryStep) {

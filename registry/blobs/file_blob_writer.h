@@ -14,7 +14,8 @@ namespace aot::registry {
 class BlobHome {
  public:
   virtual ~BlobHome() = default;
-  // Gives a complete, synced file its final name, durably.
+  // Gives a complete, synced file its final name, durably. After an error it has neither name, or a name that a blob of
+  // the same content had before.
   virtual absl::Status Install(const std::string& temporary, const Digest& digest) = 0;
   virtual BlobPin PinForWriter(const Digest& digest) = 0;
   // The writer of this announced blob is gone.

@@ -87,10 +87,10 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path
   // Defensive: a damaged or prepared schema can't make SQLite run functions or write to its own tables.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  // A reader writes nothing of its own, but WAL needs its connection to be able to.
+  // Nothing that changes the file: it may be another program's. A reader writes nothing of its own, but WAL needs its
+  // connection to be able to.
   const char* setup = mode == Mode::kReadOnly ? "PRAGMA query_only = ON"
-                                              : "PRAGMA journal_mode = WAL;"
-                                                "PRAGMA synchronous = FULL;"
+                                              : "PRAGMA synchronous = FULL;"
                                                 "PRAGMA foreign_keys = ON;"
                                                 "PRAGMA cell_size_check = ON";
   if (absl::Status s = db->Execute(setup); !s.ok()) return s;
@@ -139,6 +139,9 @@ absl::Status Database::Error(int code) const {
     case SQLITE_LOCKED:
       return absl::UnavailableError(absl::StrCat(detail, "; another process holds it"));
     case SQLITE_CONSTRAINT:
+      if (code == SQLITE_CONSTRAINT_PRIMARYKEY || code == SQLITE_CONSTRAINT_UNIQUE) {
+        return absl::AlreadyExistsError(detail);
+      }
       return absl::FailedPreconditionError(detail);
     case SQLITE_NOMEM:
     case SQLITE_TOOBIG:

@@ -63,6 +63,7 @@ class Index {
   // One more than the last release of the model in the channel; 1 for the first.
   virtual absl::StatusOr<uint64_t> NextRelease(absl::string_view channel, absl::string_view model) = 0;
   // Rows of a release that is being signed: they protect its blobs from now on. NOT_FOUND: an artifact is gone.
+  // ALREADY_EXISTS: there are rows of this release.
   virtual absl::Status AddPending(const std::vector<ReleaseRecord>& rows) = 0;
   // Makes the rows agree with the signed metadata: `signed_now` become current (inserted if unknown), other current
   // ones superseded, other pending ones deleted.
@@ -70,7 +71,8 @@ class Index {
   // Without pending ones. Empty: any.
   virtual absl::StatusOr<std::vector<ReleaseRecord>> ListReleases(absl::string_view channel,
                                                                   absl::string_view model) = 0;
-  // Deletes all but the `keep` newest superseded releases of each (channel, model, target); gives how many.
+  // Deletes all but the `keep` newest superseded releases of each (channel, model, target), and all of them where none
+  // is current any more; gives how many.
   virtual absl::StatusOr<uint64_t> RetireReleases(uint32_t keep, absl::Time now) = 0;
 
   // The blob if a release names it, as any part or, in the second form, as the manifest of exactly this target.

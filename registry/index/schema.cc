@@ -112,6 +112,17 @@ absl::Status CheckPages(Database& db) {
                                           "; restore it from a backup, or move it away and compile and publish again"));
 }
 
+// Only once the file is known to be ours: this changes it.
+absl::Status UseWriteAheadLog(Database& db) {
+  Statement statement = db.Prepare("PRAGMA journal_mode = WAL");
+  absl::StatusOr<bool> row = statement.Step();
+  if (!row.ok()) return row.status();
+  if (statement.Text(0) == "wal") return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("database ", db.path(), " can't have a write-ahead log (journal mode stays ", statement.Text(0),
+                   "): its file system doesn't share memory; name a data directory on a local disk"));
+}
+
 }  // namespace
 
 absl::Status PrepareSchema(Database& db) {
@@ -132,6 +143,7 @@ absl::Status PrepareSchema(Database& db) {
                                                       ": run the newer build, or restore the backup from before it"));
   }
   if (absl::Status s = CheckPages(db); !s.ok()) return s;
+  if (absl::Status s = UseWriteAheadLog(db); !s.ok()) return s;
   for (int64_t v = *version; v < kSchemaVersion; ++v) {
     Transaction transaction(db);
     if (absl::Status s = transaction.Begin(); !s.ok()) return s;

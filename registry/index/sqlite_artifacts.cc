@@ -124,7 +124,8 @@ absl::Status SqliteIndex::CheckUnreleased(const ArtifactKey& key) {
   return absl::FailedPreconditionError(
       absl::StrCat("artifact ", key.Hex(), " is part of release ", query.Int(3), " of ", query.Text(0), "/",
                    query.Text(1), "/", query.Text(2),
-                   "; publish another artifact there or withdraw the model, and let a collection retire the release"));
+                   "; publish another artifact there or withdraw the model from the channel (aotctl withdraw), then "
+                   "collect (aotctl cache gc --keep-superseded 0)"));
 }
 
 absl::StatusOr<std::vector<BlobRef>> SqliteIndex::DeleteArtifact(const ArtifactKey& key, absl::string_view reason,

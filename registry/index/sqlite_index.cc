@@ -38,6 +38,17 @@ absl::Status SqliteIndex::FlushUses() {
     models.swap(model_uses_);
   }
   if (artifacts.empty() && models.empty()) return absl::OkStatus();
+  absl::Status status = WriteUses(artifacts, models);
+  if (status.ok()) return status;
+  // For the next attempt; what was noted meanwhile is newer.
+  absl::MutexLock lock(&uses_mutex_);
+  artifact_uses_.insert(artifacts.begin(), artifacts.end());
+  model_uses_.insert(models.begin(), models.end());
+  return status;
+}
+
+absl::Status SqliteIndex::WriteUses(const absl::flat_hash_map<ArtifactKey, absl::Time>& artifacts,
+                                    const absl::flat_hash_map<Digest, absl::Time>& models) {
   absl::MutexLock lock(&mutex_);
   Transaction transaction(*db_);
   if (absl::Status s = transaction.Begin(); !s.ok()) return s;

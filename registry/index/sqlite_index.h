@@ -53,6 +53,8 @@ class SqliteIndex : public Index {
   // Of a release row; the numbers are stored.
   enum State : int64_t { kPending = 0, kCurrent = 1, kSuperseded = 2 };
 
+  absl::Status WriteUses(const absl::flat_hash_map<ArtifactKey, absl::Time>& artifacts,
+                         const absl::flat_hash_map<Digest, absl::Time>& models);
   absl::Status LoadExternal(ModelRecord& model) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::vector<ExternalBlob>> ReadExternal(const Digest& model) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // FAILED_PRECONDITION naming the release when one uses the artifact.

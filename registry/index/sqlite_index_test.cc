@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "registry/fs/temp_directory.h"
@@ -68,6 +70,11 @@ class SqliteIndexTest : public testing::Test {
     ASSERT_EQ(sqlite3_open(path_.c_str(), &db), SQLITE_OK);
     ASSERT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
     sqlite3_close(db);
+  }
+
+  std::string Bytes() {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
   }
 
   fs::TempDirectory directory_;
@@ -235,7 +242,37 @@ TEST_F(SqliteIndexTest, RefusesAnotherProgramsDatabase) {
   index_.reset();
   ASSERT_EQ(unlink(path_.c_str()), 0);
   Sql("CREATE TABLE customers (name TEXT)");
+  std::string before = Bytes();
   EXPECT_EQ(OpenSqliteIndex(path_).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Bytes(), before);  // not even its journal mode
+}
+
+TEST_F(SqliteIndexTest, UsesSurviveAFailedWrite) {
+  ModelRecord model = Model("a");
+  ArtifactRecord artifact = Artifact("x", model);
+  ASSERT_TRUE(index_->PutModel(model, kNow).ok());
+  ASSERT_TRUE(index_->PutArtifact(artifact, kNow).ok());
+  index_->NoteUse(artifact.key, kNow + absl::Hours(1));
+  index_->NoteModelUse(model.digest, kNow + absl::Hours(1));
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  EXPECT_EQ(index_->FlushUses().code(), absl::StatusCode::kUnavailable);
+  index_->NoteModelUse(model.digest, kNow + absl::Hours(2));  // newer than the one that comes back
+  sqlite3_close(other);
+  ASSERT_TRUE(index_->FlushUses().ok());
+  EXPECT_EQ(index_->ListArtifacts(std::nullopt)->front().last_used, kNow + absl::Hours(1));
+  EXPECT_EQ(index_->ListModels()->front().last_used, kNow + absl::Hours(2));
+}
+
+TEST_F(SqliteIndexTest, TellsAReleaseThatIsThereFromAnArtifactThatIsNot) {
+  ModelRecord model = Model("a");
+  ArtifactRecord artifact = Artifact("x", model);
+  ASSERT_TRUE(index_->PutModel(model, kNow).ok());
+  ASSERT_TRUE(index_->PutArtifact(artifact, kNow).ok());
+  ASSERT_TRUE(index_->AddPending({Release(artifact, 1)}).ok());
+  EXPECT_EQ(index_->AddPending({Release(artifact, 1)}).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(index_->AddPending({Release(Artifact("never stored", model), 2)}).code(), absl::StatusCode::kNotFound);
 }
 
 TEST_F(SqliteIndexTest, ADamagedPageIsAClearError) {

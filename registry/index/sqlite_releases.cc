@@ -10,6 +10,13 @@ namespace {
 // Tombstones older than this are of no use to anyone.
 constexpr absl::Duration kTombstoneLifetime = absl::Hours(24 * 90);
 
+// Superseded rows past the ?1 newest of their kind, and all where no release is current.
+#define AOT_RETIRABLE                                                                                  \
+  "(SELECT *, row_number() OVER (PARTITION BY channel, model, target ORDER BY release DESC) AS place," \
+  "  EXISTS (SELECT 1 FROM releases now WHERE now.channel = old.channel AND now.model = old.model"     \
+  "   AND now.target = old.target AND now.state = 1) AS replaced"                                      \
+  " FROM releases old WHERE state = 2) WHERE place > ?1 OR NOT replaced"
+
 }  // namespace
 
 absl::StatusOr<uint64_t> SqliteIndex::NextRelease(absl::string_view channel, absl::string_view model) {
@@ -114,13 +121,10 @@ absl::StatusOr<uint64_t> SqliteIndex::RetireReleases(uint32_t keep, absl::Time n
   // What goes is noted first, from the same condition.
   for (const char* sql : {
            "INSERT OR REPLACE INTO tombstones (kind, id, reason, at_us)"
-           " SELECT 'release', channel || '/' || model || '/' || target || '#' || release, 'retired', ?2 FROM ("
-           "  SELECT *, row_number() OVER (PARTITION BY channel, model, target ORDER BY release DESC) AS place"
-           "  FROM releases WHERE state = 2) WHERE place > ?1",
+           " SELECT 'release', channel || '/' || model || '/' || target || '#' || release, 'retired', ?2"
+           " FROM " AOT_RETIRABLE,
            "DELETE FROM releases WHERE (channel, model, target, release) IN ("
-           " SELECT channel, model, target, release FROM ("
-           "  SELECT *, row_number() OVER (PARTITION BY channel, model, target ORDER BY release DESC) AS place"
-           "  FROM releases WHERE state = 2) WHERE place > ?1) AND ?2 IS NOT NULL",
+           " SELECT channel, model, target, release FROM " AOT_RETIRABLE ") AND ?2 IS NOT NULL",
        }) {
     if (absl::Status s = db_->Prepare(sql).Bind(1, int64_t{keep}).Bind(2, now).Run(); !s.ok()) return s;
   }
