@@ -106,6 +106,15 @@ absl::Status EmitConv(KernelContext& context, nn::ConvOp op) {
     c.lhs_k_strides.back() = 4;
   }
 
+  // Neighbouring taps of a row whose channels lie side by side are one longer segment.
+  bool whole_pixels = group == 1 && !depthwise && plan.input_pitch == channels;
+  if (whole_pixels && op.getDilations().back() == 1 && (!plan.dot || channels % plan.packing.products == 0)) {
+    c.k_sizes[spatial - 1] *= c.k_sizes[spatial];
+    c.k_sizes.pop_back();
+    c.lhs_k_strides[spatial - 1] = c.lhs_k_strides[spatial];
+    c.lhs_k_strides.pop_back();
+  }
+
   bool copy = plan.copy_input;
   mlir::Type copied = image_unit == 2 ? mlir::Type(e.builder().getI16Type()) : input_element;
   Buffer image_copy;

@@ -28,6 +28,72 @@ void EmitBox(KernelContext& context, Value value, const Buffer& buffer, llvm::Ar
   });
 }
 
+// The transposes of a group in which everything else is elementwise, if they all bring the same dimension, contiguous
+// in memory, elsewhere than last: read in result order, each lane would be a load of its own.
+llvm::SmallVector<nn::TransposeOp> TransposesOf(KernelContext& context, llvm::ArrayRef<int64_t> shape) {
+  llvm::SmallVector<nn::TransposeOp> transposes;
+  for (mlir::Operation& op : context.group.getBody().front().without_terminator()) {
+    if (auto transpose = llvm::dyn_cast<nn::TransposeOp>(op)) {
+      if (!llvm::isa<mlir::BlockArgument>(transpose.getInput())) return {};
+      if (!transposes.empty() && transposes.front().getPerm() != transpose.getPerm()) return {};
+      transposes.push_back(transpose);
+    } else if (!op.hasTrait<nn::Elementwise>() && !llvm::isa<nn::ConstantOp, nn::QuantizeOp, nn::DequantizeOp>(op)) {
+      return {};
+    }
+  }
+  for (nn::TransposeOp transpose : transposes)
+    if (nn::TensorTypeOf(transpose.getResult()).getShape() != shape) return {};
+  for (Value value : context.Yield().getValues())
+    if (nn::TensorTypeOf(value).getShape() != shape) return {};
+  if (transposes.empty() || transposes.front().getPerm().back() + 1 == static_cast<int64_t>(shape.size())) return {};
+  return transposes;
+}
+
+// Writes all results of such a group tile by tile: rows of the input are loaded, turned in registers and written as
+// rows of the result.
+void EmitTransposed(KernelContext& context, llvm::ArrayRef<nn::TransposeOp> transposes, llvm::ArrayRef<int64_t> shape,
+                    int lanes) {
+  Emitter& e = context.emitter;
+  auto perm = nn::TransposeOp(transposes.front()).getPerm();
+  size_t rank = shape.size();
+  // The result's dimension that is contiguous in the input.
+  size_t contiguous = std::find(perm.begin(), perm.end(), static_cast<int64_t>(rank) - 1) - perm.begin();
+  llvm::SmallVector<int64_t> outer;
+  for (size_t d = 0; d + 1 < rank; ++d)
+    if (d != contiguous) outer.push_back(shape[d]);
+
+  auto write_tile = [&](llvm::ArrayRef<Value> at, Value first, int rows, Value start, int width) {
+    Indices index;
+    for (size_t d = 0, o = 0; d + 1 < rank; ++d) index.push_back({d == contiguous ? first : at[o++], 0});
+    index.push_back({start, 0});
+    llvm::SmallVector<llvm::SmallVector<Value>> turned;
+    for (nn::TransposeOp transpose : transposes) {
+      llvm::SmallVector<Value> loaded;
+      for (int i = 0; i < width; ++i) {
+        Indices from(rank);
+        for (size_t d = 0; d < rank; ++d) from[perm[d]] = index[d];
+        from[perm[rank - 1]].base = e.Add(start, i);
+        from[perm[contiguous]].step = 1;
+        loaded.push_back(context.evaluator.Evaluate(transpose.getInput(), from, rows));
+      }
+      turned.push_back(e.TransposeTile(loaded, rows));
+    }
+    index.back().step = 1;
+    for (int row = 0; row < rows; ++row) {
+      for (size_t t = 0; t < transposes.size(); ++t)
+        context.evaluator.BindElement(nn::TransposeOp(transposes[t]).getResult(), turned[t][row]);
+      index[contiguous].base = e.Add(first, row);
+      context.StoreResults(index, width);
+    }
+    context.evaluator.UnbindElements();
+  };
+  e.Nest(outer, [&](llvm::ArrayRef<Value> at) {
+    e.Vectors(shape[contiguous], lanes, [&](Value first, int rows) {
+      e.Vectors(shape.back(), lanes, [&](Value start, int width) { write_tile(at, first, rows, start, width); });
+    });
+  });
+}
+
 // Lanes for a group: native width of its widest element, fewer where an operation reads each lane by itself anyway.
 int GroupLanes(KernelContext& context) {
   Emitter& e = context.emitter;
@@ -45,6 +111,12 @@ absl::Status EmitMap(KernelContext& context) {
   Emitter& e = context.emitter;
   auto values = context.Yield().getValues();
   int lanes = GroupLanes(context);
+  auto first_shape = nn::TensorTypeOf(values.front()).getShape();
+  if (auto transposes = TransposesOf(context, first_shape);
+      !transposes.empty() && !llvm::is_contained(first_shape, 0)) {
+    EmitTransposed(context, transposes, first_shape, std::min(lanes, 16));
+    return absl::OkStatus();
+  }
   // Results of one shape share a loop nest (and what they have in common); others get their own.
   llvm::SmallVector<bool> done(values.size(), false);
   for (size_t i = 0; i < values.size(); ++i) {

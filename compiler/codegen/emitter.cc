@@ -357,6 +357,45 @@ Value Emitter::Zero(mlir::Type scalar, int lanes) {
   return llvm::isa<mlir::FloatType>(scalar) ? FloatConstant(scalar, 0, lanes) : IntConstant(scalar, 0, lanes);
 }
 
+llvm::SmallVector<Value> Emitter::TransposeTile(llvm::ArrayRef<Value> tile, int rows) {
+  int columns = static_cast<int>(tile.size());
+  if (rows == 1) return {FromLanes(tile)};
+  llvm::SmallVector<Value> result;
+  if (columns == 1) {
+    for (int r = 0; r < rows; ++r) result.push_back(Lane(tile[0], r));
+    return result;
+  }
+  // A square of vectors: what is missing holds nothing that anyone reads.
+  int size = std::max(rows, columns);
+  auto shuffle = [&](Value a, Value b, llvm::function_ref<int64_t(int)> source, int lanes) -> Value {
+    llvm::SmallVector<int64_t> mask;
+    for (int lane = 0; lane < lanes; ++lane) mask.push_back(source(lane));
+    return vector::ShuffleOp::create(builder_, location_, a, b, mask);
+  };
+  llvm::SmallVector<Value> square;
+  for (Value row : tile)
+    square.push_back(rows == size ? row
+                                  : shuffle(
+                                        row, row, [&](int lane) { return lane < rows ? lane : -1; }, size));
+  square.resize(size, square.front());
+  // In each step, blocks off the diagonal change places (Eklundh, 1972).
+  for (int step = 1; step < size; step *= 2) {
+    for (int i = 0; i < size; ++i) {
+      if ((i & step) != 0) continue;
+      Value a = square[i], b = square[i + step];
+      auto upper = [&](int lane) { return (lane & step) == 0 ? lane : size + lane - step; };
+      auto lower = [&](int lane) { return (lane & step) == 0 ? lane + step : size + lane; };
+      square[i] = shuffle(a, b, upper, size);
+      square[i + step] = shuffle(a, b, lower, size);
+    }
+  }
+  for (int r = 0; r < rows; ++r)
+    result.push_back(columns == size ? square[r]
+                                     : shuffle(
+                                           square[r], square[r], [](int lane) { return lane; }, columns));
+  return result;
+}
+
 Value Emitter::FromLanes(llvm::ArrayRef<Value> scalars) {
   if (scalars.size() == 1) return scalars[0];
   return vector::FromElementsOp::create(

@@ -98,6 +98,9 @@ class Emitter {
   Value Zero(mlir::Type scalar, int lanes);
   Value FromLanes(llvm::ArrayRef<Value> scalars);  // one vector of scalars, or the scalar itself
   Value Lane(Value vector, int lane);
+  // `rows` vectors whose lane i is lane r of tile[i]. The tile's vectors have `rows` lanes; both counts are powers of
+  // two.
+  llvm::SmallVector<Value> TransposeTile(llvm::ArrayRef<Value> tile, int rows);
   // a * b + c, fused where the target has it.
   Value MulAdd(Value a, Value b, Value c);
   // Copies or fills `count` consecutive elements.

@@ -280,6 +280,24 @@ std::vector<Case> Cases() {
       Function("%x: tensor<3x4x21xf32>",
                "%r = nn.transpose %x {perm = array<i64: 2, 0, 1>} : tensor<3x4x21xf32> -> tensor<21x3x4xf32>",
                "tensor<21x3x4xf32>"));
+  // Turned in tiles: every tail of rows and columns, with elementwise neighbours.
+  for (const char* type : {"f32", "f64", "f16", "ui8", "i1", "i64"})
+    for (const char* shape : {"37x45", "1x3", "2x1", "16x16", "3x64"}) {
+      std::string from = absl::StrCat("tensor<2x", shape, "x", type, ">");
+      std::string turned = std::string(shape).substr(std::string(shape).find('x') + 1) + "x" +
+                           std::string(shape).substr(0, std::string(shape).find('x'));
+      std::string to = absl::StrCat("tensor<2x", turned, "x", type, ">");
+      add("transpose_tile",
+          Function("%x: " + from,
+                   absl::StrCat("%r = nn.transpose %x {perm = array<i64: 0, 2, 1>} : ", from, " -> ", to), to));
+    }
+  add("transpose_sum",
+      Function("%x: tensor<3x35x20xf32>, %y: tensor<3x35x20xf32>, %b: tensor<35xf32>",
+               "%u = nn.transpose %x {perm = array<i64: 2, 0, 1>} : tensor<3x35x20xf32> -> tensor<20x3x35xf32>\n"
+               "%v = nn.transpose %y {perm = array<i64: 2, 0, 1>} : tensor<3x35x20xf32> -> tensor<20x3x35xf32>\n"
+               "%s = nn.add %u, %v : tensor<20x3x35xf32>, tensor<20x3x35xf32> -> tensor<20x3x35xf32>\n"
+               "%r = nn.mul %s, %b : tensor<20x3x35xf32>, tensor<35xf32> -> tensor<20x3x35xf32>",
+               "tensor<20x3x35xf32>"));
   add("transpose_i64",
       Function("%x: tensor<3x20x21xi64>",
                "%r = nn.transpose %x {perm = array<i64: 0, 2, 1>} : tensor<3x20x21xi64> -> tensor<3x21x20xi64>",
