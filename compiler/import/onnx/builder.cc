@@ -27,7 +27,7 @@ constexpr int64_t kMostOperandElements = 16 << 20;
 constexpr int64_t kMostFoldedProducts = 64 << 20;  // multiplications of a product or convolution, an upper bound
 
 // Tensors of all sequences that an import makes. Each is a copy: a loop that appends n times makes n * n / 2.
-constexpr int64_t kMostSequenceElements = 10'000'000;
+constexpr int64_t kMostSequenceElements = 4'000'000;
 
 bool IsProduct(absl::string_view name) { return name == "matmul" || name == "conv" || name == "conv_transpose"; }
 

@@ -318,7 +318,24 @@ TEST(Containers, ALengthThatTheRunDecidesIsRefused) {
   EXPECT_THAT(Refusal(model, absl::StatusCode::kUnimplemented), HasSubstr("the number of steps"));
 }
 
-// out = the sequence itself; first = its first tensor.
+TEST(Containers, WhatGrowsWithTheSquareOfALoopIsRefused) {
+  GraphProto body = Graph({"i", "go", "carried"}, {"go_on", "next"});
+  AddNode(body, "Identity", {"go"}, {"go_on"});
+  AddNode(body, "SequenceInsert", {"carried", "x"}, {"next"});
+  ModelBuilder model(16);
+  model.Input("x", {1}).Output("n").Constant(Int64Tensor("steps", {}, {4000}));
+  model.Node("SequenceEmpty", {}, {"empty"});
+  model.Node("Loop", {"steps", "", "empty"}, {"s"}, {GraphAttribute("body", body)});
+  model.Node("SequenceLength", {"s"}, {"n"});
+  EXPECT_THAT(Refusal(model, absl::StatusCode::kUnimplemented), HasSubstr("tensors in all"));
+  ModelBuilder split(11);
+  split.Input("x", {1000, 1000}).Output("n").Node("Reshape", {"x", "shape"}, {"flat"});
+  split.Constant(Int64Tensor("shape", {1}, {-1})).Node("SplitToSequence", {"flat"}, {"s"});
+  split.Node("SequenceLength", {"s"}, {"n"});
+  EXPECT_THAT(Refusal(split, absl::StatusCode::kUnimplemented), HasSubstr("a split into 1000000 tensors"));
+}
+
+// A model that gives back the sequence that it takes.
 ModelBuilder SequenceInput() {
   ModelBuilder model(13);
   AddInput(model, "s", SequenceOf(FloatTensorType({"N"})));

@@ -13,8 +13,8 @@ using reference::ElementType;
 using reference::Shape;
 using Tensors = std::vector<Value>;
 
-// Tensors that one sequence may have: each is a value of the function, or an argument of it.
-constexpr int64_t kLongestSequence = 100'000;
+// Parts that one tensor may be split into: each is an operation of the function.
+constexpr int64_t kMostParts = 16'384;
 
 absl::Status RequireSequence(const Node& n, size_t input) {
   if (n.In(input).kind() == Value::Kind::kSequence) return absl::OkStatus();
@@ -121,6 +121,20 @@ absl::StatusOr<Results> ImportConcatFromSequence(Node& n) {
   return Results{n.b.Concat(tensors, axis)};
 }
 
+absl::Status CheckParts(int64_t parts) {
+  if (parts <= kMostParts) return absl::OkStatus();
+  return Unsupported(absl::StrCat("a split into ", parts, " tensors"), absl::StrCat("at most ", kMostParts));
+}
+
+bool MakeUp(const std::vector<int64_t>& sizes, int64_t dim) {
+  for (int64_t size : sizes) {
+    // Compared before it is subtracted: sizes may be any numbers.
+    if (size < 0 || size > dim) return false;
+    dim -= size;
+  }
+  return dim == 0;
+}
+
 // Sizes of the parts of a dimension of `dim`. A scalar split is the size of all parts but the last, which has the rest.
 absl::StatusOr<std::vector<int64_t>> PartSizes(const Node& n, int64_t dim) {
   int64_t size = 1;
@@ -128,14 +142,8 @@ absl::StatusOr<std::vector<int64_t>> PartSizes(const Node& n, int64_t dim) {
     RETURN_IF_ERROR(RequireTensor(n, 1));
     ASSIGN_OR_RETURN(std::vector<int64_t> sizes, n.ConstantInts(1, "the split"));
     if (n.In(1).rank() > 0) {
-      int64_t left = dim;
-      for (int64_t part : sizes) {
-        // Compared before it is subtracted: parts may be any numbers.
-        if (part < 0 || part > left) left = -1;
-        if (left < 0) break;
-        left -= part;
-      }
-      if (left == 0) return sizes;
+      RETURN_IF_ERROR(CheckParts(static_cast<int64_t>(sizes.size())));
+      if (MakeUp(sizes, dim)) return sizes;
       return absl::InvalidArgumentError(
           absl::StrCat("a split of ", reference::ToString(sizes), " doesn't make up the dimension of ", dim));
     }
@@ -143,10 +151,7 @@ absl::StatusOr<std::vector<int64_t>> PartSizes(const Node& n, int64_t dim) {
     if (size < 1) return absl::InvalidArgumentError(absl::StrCat("parts of size ", size, "; at least 1 is expected"));
   }
   const int64_t parts = dim / size + (dim % size != 0 ? 1 : 0);
-  if (parts > kLongestSequence) {
-    return Unsupported(absl::StrCat("a sequence of ", parts, " tensors"),
-                       absl::StrCat("at most ", kLongestSequence, " tensors"));
-  }
+  RETURN_IF_ERROR(CheckParts(parts));
   std::vector<int64_t> sizes(static_cast<size_t>(parts), size);
   if (dim % size != 0) sizes.back() = dim % size;
   return sizes;
