@@ -12,6 +12,9 @@
 namespace aot::ota {
 namespace {
 
+// Bytes of an error page that are waited for, so that the connection can be used again.
+constexpr int64_t kMaxErrorPage = 65536;
+
 // What the callbacks of one request share.
 struct Transfer {
   CURL* handle = nullptr;
@@ -73,12 +76,13 @@ size_t OnBody(char* data, size_t, size_t size, void* context) {
   long code = 0;
   curl_easy_getinfo(transfer->handle, CURLINFO_RESPONSE_CODE, &code);
   transfer->received += static_cast<int64_t>(size);
+  // The text of an error page: of no interest beyond the status, and no part of the object's bytes.
+  if (code != 200 && code != 206) return transfer->received <= kMaxErrorPage ? size : 0;
   if (transfer->received > transfer->max_bytes) {
     transfer->error = Status(Code::kLimit, "the body is longer than the " + std::to_string(transfer->max_bytes) +
                                                " bytes announced or allowed");
     return 0;
   }
-  if (code != 200 && code != 206) return size;  // the text of an error page
   if (!BeginBody(transfer)) return 0;
   transfer->error = transfer->sink->Write(data, size);
   return transfer->error.ok() ? size : 0;
@@ -124,9 +128,11 @@ void CurlTransport::Configure(const HttpRequest& request, Transfer* transfer) {
 
 Status CurlTransport::Judge(CURLcode code, Transfer* transfer) {
   if (!transfer->error.ok()) return transfer->error;
-  if (code != CURLE_OK) return Status(Code::kNetwork, curl_easy_strerror(code));
   long status = 0;
   curl_easy_getinfo(transfer->handle, CURLINFO_RESPONSE_CODE, &status);
+  // Our own end of an error page is none of the transfer.
+  const bool cut_short = code == CURLE_WRITE_ERROR && transfer->received > kMaxErrorPage && status >= 300;
+  if (code != CURLE_OK && !cut_short) return Status(Code::kNetwork, curl_easy_strerror(code));
   const std::string http = "HTTP " + std::to_string(status);
   if (status == 200 || status == 206) return BeginBody(transfer) ? Status() : transfer->error;
   if (status == 416 && !BeginBody(transfer)) return transfer->error;

@@ -11,6 +11,20 @@ bool MatchesPattern(const std::string& pattern, const std::string& path) {
   return fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME | FNM_NOESCAPE) == 0;
 }
 
+// Whether the pattern can match a path that starts with `prefix`. Components match components, so the first ones of
+// both decide; a bracket expression may hide a slash, and counts as a match.
+bool MayMatchBelow(const std::string& pattern, const std::string& prefix) {
+  if (pattern.find('[') != std::string::npos) return true;
+  size_t end = 0;
+  for (const char c : prefix) {
+    if (c != '/') continue;
+    end = pattern.find('/', end);
+    if (end == std::string::npos) return false;
+    ++end;
+  }
+  return MatchesPattern(pattern.substr(0, end), prefix);
+}
+
 bool Matches(const Delegation& delegation, const std::string& path, const std::string& path_hash) {
   for (const std::string& pattern : delegation.paths)
     if (MatchesPattern(pattern, path)) return true;
@@ -66,9 +80,14 @@ const RoleKeys* FindDelegatedKeys(const Targets& targets, const std::string& rol
   return nullptr;
 }
 
-std::vector<std::string> DelegatedRoleNames(const Targets& targets) {
+std::vector<std::string> RolesForPrefix(const Targets& targets, const std::string& prefix) {
   std::vector<std::string> names;
-  for (const Delegation& delegation : targets.delegations) names.push_back(delegation.role);
+  for (const Delegation& delegation : targets.delegations) {
+    // A digest says nothing about a prefix of what it is of.
+    bool may = !delegation.path_prefixes.empty();
+    for (const std::string& pattern : delegation.paths) may = may || MayMatchBelow(pattern, prefix);
+    if (may) names.push_back(delegation.role);
+  }
   return names;
 }
 

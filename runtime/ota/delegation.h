@@ -20,7 +20,8 @@ std::vector<DelegatedRole> RolesForTarget(const Targets& targets, const std::str
 // The keys of a role that `targets` delegates to, or nullptr. Lives as long as targets.
 const RoleKeys* FindDelegatedKeys(const Targets& targets, const std::string& role);
 
-// All roles that `targets` delegates to by name (hash bins are not listed: their number is 2^bit_length).
-std::vector<std::string> DelegatedRoleNames(const Targets& targets);
+// The roles that `targets` delegates to by name and that may speak for some path starting with `prefix`, which ends
+// with a slash (hash bins are not listed: their number is 2^bit_length).
+std::vector<std::string> RolesForPrefix(const Targets& targets, const std::string& prefix);
 
 }  // namespace aot::ota

@@ -11,7 +11,7 @@
 
 namespace aot::ota {
 
-// Not thread-safe; needs the state directory's lock.
+// Not thread-safe; needs the state directory's update lock.
 class Downloads {
  public:
   // channel and model are safe components.

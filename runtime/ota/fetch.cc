@@ -45,15 +45,17 @@ class Fetch {
 };
 
 Status Fetch::Update(InstallResult* result) {
-  const std::unique_ptr<Transport> transport = MakeCurlTransport(options_.curl);
-  if (transport == nullptr) return Status(Code::kNetwork, "libcurl can't start");
+  const std::unique_ptr<Transport> curl = MakeCurlTransport(options_.curl);
+  if (curl == nullptr) return Status(Code::kNetwork, "libcurl can't start");
+  DeadlineTransport transport(curl.get(), options_.update_ms);
   // What other updates left behind must not keep this one from writing its first file.
   if (state_.FreeBytes() < kLeastFreeBytes) AOT_OTA_RETURN_IF_ERROR(ReclaimSpace(&state_, nullptr));
-  Updater updater(transport.get(), &state_, options_.install.server_url + "/tuf", options_.metadata, options_.now,
+  Updater updater(&transport, &state_, options_.install.server_url + "/tuf", options_.metadata, options_.now,
                   options_.log);
   AOT_OTA_RETURN_IF_ERROR(updater.Begin(options_.first_root));
   AOT_OTA_RETURN_IF_ERROR(updater.Refresh());
-  return InstallNewest({&updater, transport.get(), &slots_, &state_, options_.download}, options_.install, result);
+  return InstallNewest({&updater, &transport, &slots_, &state_, options_.download, options_.lock_timeout_ms},
+                       options_.install, result);
 }
 
 // A damaged part must not stop the next update from fetching it again, nor speak against the version. True if there was
@@ -143,24 +145,25 @@ void Fetch::CollectGarbage() {
   Status status = PartsInUse(&state_, &used);
   if (status.ok()) status = Downloads::PartsInUse(&state_, &used);
   if (status.ok()) status = PartStore(&state_, nullptr, options_.download).RemoveAllBut(used);
-  if (status.ok()) status = CleanStaging(&state_);
+  if (status.ok()) status = CleanStaging(&state_);  // the slot that was replaced
   if (!status.ok()) Log("cleaning up: " + status.message());
 }
 
 Status Fetch::Run(aot_model** out) {
   AOT_OTA_RETURN_IF_ERROR(state_.Open(options_.state_dir, options_.step_hook, options_.step_context));
-  AOT_OTA_RETURN_IF_ERROR(state_.Lock(options_.lock_timeout_ms));
-  const Status cleaned = CleanStaging(&state_);
-  if (!cleaned.ok()) Log("cleaning up: " + cleaned.message());
   InstallResult newest;
   if (!options_.offline) {
-    outcome_->update = Update(&newest);
+    outcome_->update = state_.Acquire(StateDirectory::Lock::kUpdate, options_.lock_timeout_ms);
+    if (outcome_->update.ok()) outcome_->update = Update(&newest);
     outcome_->downloaded = newest.downloaded;
     if (!outcome_->update.ok()) {
       Log("the update failed: " + outcome_->update.message());
       if (options_.require_update) return outcome_->update;
     }
   }
+  AOT_OTA_RETURN_IF_ERROR(state_.Acquire(StateDirectory::Lock::kSlots, options_.lock_timeout_ms));
+  const Status cleaned = CleanStaging(&state_);
+  if (!cleaned.ok()) Log("cleaning up: " + cleaned.message());
   // Finished parts of an update that broke off are kept until one comes through.
   const bool updated = !options_.offline && outcome_->update.ok();
   AOT_OTA_RETURN_IF_ERROR(LoadFirstGood(newest, out));

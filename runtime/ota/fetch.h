@@ -24,8 +24,9 @@ struct FetchOptions {
   CurlOptions curl;
   DownloadPolicy download;
   int64_t lock_timeout_ms = 60000;
-  int64_t max_starts = 3;  // of a version in a row that end without a word; at most 32
-  int64_t now = 0;         // seconds since 1970
+  int64_t update_ms = 3600000;  // for all requests of an update; the next one goes on
+  int64_t max_starts = 3;       // of a version in a row that end without a word; at most 32
+  int64_t now = 0;              // seconds since 1970
   LogSink log;
   StateDirectory::StepHook step_hook = nullptr;  // for tests
   void* step_context = nullptr;

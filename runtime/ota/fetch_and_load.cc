@@ -70,25 +70,38 @@ aot_status Finish(const Status& status, aot_error* error) {
 
 Status Invalid(const std::string& message) { return Status(Code::kInvalidArgument, message); }
 
-template <typename To, typename From>
-void Override(From value, To* out) {
-  if (value != 0) *out = static_cast<To>(value);
+// Takes a limit that is set, multiplied by `unit`. One beyond `most` is a mistake of the caller's, not a wish for none.
+template <typename To>
+Status Override(const char* name, uint64_t value, uint64_t most, To* out, int64_t unit = 1) {
+  if (value > most)
+    return Invalid("limit " + std::string(name) + " is " + std::to_string(value) + ", at most " + std::to_string(most));
+  if (value != 0) *out = static_cast<To>(static_cast<int64_t>(value) * unit);
+  return Status();
 }
 
-void ReadLimits(const aot_fetch_limits& limits, FetchOptions* out) {
-  Override(limits.root_bytes, &out->metadata.root);
-  Override(limits.timestamp_bytes, &out->metadata.timestamp);
-  Override(limits.snapshot_bytes, &out->metadata.snapshot);
-  Override(limits.targets_bytes, &out->metadata.targets);
-  Override(limits.manifest_bytes, &out->install.limits.manifest);
-  Override(limits.code_bytes, &out->install.limits.code);
-  Override(limits.weights_bytes, &out->install.limits.weights);
-  Override(limits.connect_timeout_ms, &out->curl.connect_timeout_ms);
-  Override(limits.low_speed_bytes_per_second, &out->curl.low_speed_bytes_per_second);
-  Override(limits.low_speed_seconds, &out->curl.low_speed_seconds);
-  Override(limits.attempts, &out->download.attempts);
-  Override(limits.lock_timeout_ms, &out->lock_timeout_ms);
-  Override(limits.max_starts, &out->max_starts);
+Status ReadLimits(const aot_fetch_limits& limits, FetchOptions* out) {
+  constexpr uint64_t kMetadata = uint64_t{64} << 20;  // is held in memory
+  constexpr uint64_t kPart = uint64_t{1} << 62;       // as a manifest's sizes
+  constexpr uint64_t kMs = uint64_t{1} << 31;
+  constexpr uint64_t kSeconds = uint64_t{366} * 86400;
+  MetadataLimits& metadata = out->metadata;
+  PartLimits& parts = out->install.limits;
+  CurlOptions& curl = out->curl;
+  AOT_OTA_RETURN_IF_ERROR(Override("root_bytes", limits.root_bytes, kMetadata, &metadata.root));
+  AOT_OTA_RETURN_IF_ERROR(Override("timestamp_bytes", limits.timestamp_bytes, kMetadata, &metadata.timestamp));
+  AOT_OTA_RETURN_IF_ERROR(Override("snapshot_bytes", limits.snapshot_bytes, kMetadata, &metadata.snapshot));
+  AOT_OTA_RETURN_IF_ERROR(Override("targets_bytes", limits.targets_bytes, kMetadata, &metadata.targets));
+  AOT_OTA_RETURN_IF_ERROR(Override("manifest_bytes", limits.manifest_bytes, kMetadata, &parts.manifest));
+  AOT_OTA_RETURN_IF_ERROR(Override("code_bytes", limits.code_bytes, kPart, &parts.code));
+  AOT_OTA_RETURN_IF_ERROR(Override("weights_bytes", limits.weights_bytes, kPart, &parts.weights));
+  AOT_OTA_RETURN_IF_ERROR(Override("connect_timeout_ms", limits.connect_timeout_ms, kMs - 1, &curl.connect_timeout_ms));
+  AOT_OTA_RETURN_IF_ERROR(Override("low_speed_bytes_per_second", limits.low_speed_bytes_per_second, kMs - 1,
+                                   &curl.low_speed_bytes_per_second));
+  AOT_OTA_RETURN_IF_ERROR(Override("low_speed_seconds", limits.low_speed_seconds, kSeconds, &curl.low_speed_seconds));
+  AOT_OTA_RETURN_IF_ERROR(Override("attempts", limits.attempts, 1000, &out->download.attempts));
+  AOT_OTA_RETURN_IF_ERROR(Override("lock_timeout_ms", limits.lock_timeout_ms, kMs - 1, &out->lock_timeout_ms));
+  AOT_OTA_RETURN_IF_ERROR(Override("max_starts", limits.max_starts, 32, &out->max_starts));
+  return Override("update_seconds", limits.update_seconds, kSeconds, &out->update_ms, 1000);
 }
 
 Status ReadName(const char* what, const char* value, std::string* out) {
@@ -119,7 +132,7 @@ Status ReadConfig(const aot_fetch_config& config, const char* model, FetchOption
   while (!url.empty() && url.back() == '/') url.pop_back();
   out->install.server_url = url;
   if (config.ca_file != nullptr) out->curl.ca_file = config.ca_file;
-  ReadLimits(config.limits, out);
+  AOT_OTA_RETURN_IF_ERROR(ReadLimits(config.limits, out));
   if (config.root != nullptr) out->first_root.bytes.assign(static_cast<const char*>(config.root), config.root_size);
   if (config.root_path != nullptr) out->first_root.path = config.root_path;
   aot_port_detect_cpu(&out->install.cpu);

@@ -3,8 +3,11 @@
 #include "runtime/ota/fetch.h"
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <memory>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -402,8 +405,46 @@ TEST_F(FetchTest, WaitsForAnotherProcessOnlySoLong) {
   ASSERT_EQ(Fetch().status, AOT_OK);
   StateDirectory other;
   ASSERT_TRUE(other.Open(state_).ok());
-  ASSERT_TRUE(other.Lock(0).ok());
+  ASSERT_TRUE(other.Acquire(StateDirectory::Lock::kSlots, 0).ok());
   EXPECT_EQ(Fetch().status, AOT_BUSY);
+  other.Release(StateDirectory::Lock::kSlots);
+  // Another process's update is no reason not to run what is installed.
+  ASSERT_TRUE(other.Acquire(StateDirectory::Lock::kUpdate, 0).ok());
+  ExpectRuns(3, AOT_FETCH_INSTALLED, AOT_FETCH_OFFLINE);
+  ExpectRefused(AOT_BUSY);
+}
+
+TEST_F(FetchTest, RefusesLimitsThatAreNone) {
+  Release(1, 1);
+  const std::string root = repository_.FirstRoot();
+  const std::string url = server_.url();
+  const auto fetch = [&](const std::function<void(aot_fetch_limits*)>& set) {
+    aot_fetch_config config = {};
+    config.size = sizeof(config);
+    config.url = url.c_str();
+    config.state_dir = state_.c_str();
+    config.root = root.data();
+    config.root_size = root.size();
+    config.now = Now;
+    config.context = this;
+    set(&config.limits);
+    aot_model* model = nullptr;
+    aot_error error = {};
+    const aot_status status = aot_fetch_and_load(&config, "m", &model, &error);
+    aot_unload(model);
+    return std::string(error.message) + (status == AOT_INVALID_ARGUMENT || status == AOT_OK ? "" : "?");
+  };
+  EXPECT_EQ(fetch([](aot_fetch_limits* l) { l->weights_bytes = UINT64_MAX; }),
+            "limit weights_bytes is 18446744073709551615, at most 4611686018427387904");
+  EXPECT_EQ(fetch([](aot_fetch_limits* l) { l->max_starts = 33; }), "limit max_starts is 33, at most 32");
+  EXPECT_NE(fetch([](aot_fetch_limits* l) { l->root_bytes = uint64_t{1} << 40; }), "");
+  EXPECT_NE(fetch([](aot_fetch_limits* l) { l->lock_timeout_ms = UINT32_MAX; }), "");
+  EXPECT_EQ(fetch([](aot_fetch_limits* l) {
+              l->max_starts = 32;
+              l->weights_bytes = uint64_t{1} << 62;
+              l->update_seconds = 100;
+            }),
+            "");
 }
 
 TEST_F(FetchTest, ResumesADownloadAcrossCalls) {
@@ -637,6 +678,40 @@ TEST_F(FailingDiskTest, AnErrorThatIsNotTheVersionsFaultIsNotHeldAgainstIt) {
   ASSERT_TRUE(state.RemoveAll(PartStore::PathOf(Sha256Of(second.weights))).ok());
   for (int start = 0; start < 5; ++start) ExpectRuns(3, AOT_FETCH_PREVIOUS, AOT_FETCH_OFFLINE);
   ExpectRuns(4, AOT_FETCH_INSTALLED);
+}
+
+// A server that sends just fast enough never to be too slow.
+TEST_F(PowerCutTest, ADrippingServerHoldsNobodyUp) {
+  Release(1, 1);
+  ASSERT_EQ(Fetch().value, 3.0f);
+  const compiler::Artifact second = Release(2, 2);
+  Misbehaviour drip;
+  drip.drip_ms = 100;
+  server_.Misbehave("/blobs/sha256/" + Sha256HexForTest(second.code), drip);
+  StateDirectory state;
+  ASSERT_TRUE(state.Open(state_).ok());
+  ASSERT_TRUE(state.RemoveAll(PartStore::PathOf(Sha256Of(second.code))).ok());
+  server_.TakeRequests();
+  FetchOptions options = Options();
+  options.update_ms = 1500;
+  FetchOutcome outcome;
+  aot_model* model = nullptr;
+  std::thread updating([&] { (void)FetchAndLoad(options, &model, &outcome); });
+  while (Requests("/blobs/") == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  StateDirectory other;
+  ASSERT_TRUE(other.Open(state_).ok());
+  EXPECT_EQ(other.Acquire(StateDirectory::Lock::kUpdate, 0).code(), Code::kBusy);
+  EXPECT_TRUE(other.Acquire(StateDirectory::Lock::kSlots, 0).ok()) << "an installed version could not start";
+  other.Release(StateDirectory::Lock::kSlots);
+  updating.join();
+  EXPECT_EQ(outcome.update.code(), Code::kNetwork);
+  EXPECT_NE(outcome.update.message().find("took longer than 1 s"), std::string::npos) << outcome.update.message();
+  aot_unload(model);
+  // What came is kept, and the next update needs the rest alone.
+  server_.Misbehave("/blobs/sha256/" + Sha256HexForTest(second.code), {});
+  const Loaded loaded = Fetch();
+  EXPECT_EQ(loaded.value, 4.0f);
+  EXPECT_LT(loaded.report.downloaded_bytes, second.code.size() + second.weights.size());
 }
 
 TEST_F(PowerCutTest, AConfirmedVersionThatTakesTheDeviceDownComesLast) {

@@ -95,6 +95,15 @@ Status Installation::FetchParts(int64_t* downloaded) {
   return EnsureBlob(description_.weights, downloaded);
 }
 
+// The one moment of an update at which nobody may be loading.
+template <typename Change>
+Status ChangeSlots(const InstallContext& context, const Change& change) {
+  AOT_OTA_RETURN_IF_ERROR(context.state->Acquire(StateDirectory::Lock::kSlots, context.lock_timeout_ms));
+  const Status status = change();
+  context.state->Release(StateDirectory::Lock::kSlots);
+  return status;
+}
+
 }  // namespace
 
 Status ChooseTarget(Updater* updater, const InstallRequest& request, TargetDescription* description, TargetFile* file) {
@@ -108,6 +117,7 @@ Status ChooseTarget(Updater* updater, const InstallRequest& request, TargetDescr
   AOT_OTA_RETURN_IF_ERROR(updater->ListTargets(prefix, &paths));
   int best = -1;
   Status refused(Code::kNotFound, "the repository has no target \"" + prefix + "*.manifest\"");
+  Status damaged;
   for (const std::string& path : paths) {
     if (TargetNameOf(path, request.channel, request.model).empty()) continue;
     TargetDescription candidate;
@@ -115,7 +125,13 @@ Status ChooseTarget(Updater* updater, const InstallRequest& request, TargetDescr
     Status status = DescribeTarget(updater, path, &candidate, &candidate_file);
     // Listed by a role that may not speak for it.
     if (status.code() == Code::kNotFound) continue;
-    AOT_OTA_RETURN_IF_ERROR(status);
+    if (MayPass(status)) return status;
+    if (!status.ok()) {
+      // One bad entry must not keep devices from all the others.
+      updater->Log("passed over: " + status.message());
+      if (damaged.ok()) damaged = status;
+      continue;
+    }
     status = CheckCompatible(candidate, request.cpu);
     if (!status.ok()) {
       refused = refused.code() == Code::kIncompatible
@@ -129,6 +145,7 @@ Status ChooseTarget(Updater* updater, const InstallRequest& request, TargetDescr
     *description = candidate;
     *file = candidate_file;
   }
+  if (best < 0 && !damaged.ok()) return damaged;
   return best >= 0 ? Status() : refused;
 }
 
@@ -168,12 +185,13 @@ Status InstallNewest(const InstallContext& context, const InstallRequest& reques
     }
     // An old artifact that was published again is the newest version from now on, also for a start without a network.
     const bool newest = slot.sequence == present.front().sequence && slot.release == description.release;
-    if (!newest) AOT_OTA_RETURN_IF_ERROR(context.slots->Renew(description, &slot));
+    if (!newest)
+      AOT_OTA_RETURN_IF_ERROR(ChangeSlots(context, [&] { return context.slots->Renew(description, &slot); }));
     result->slot = slot;
     return installation.Finish();
   }
   AOT_OTA_RETURN_IF_ERROR(installation.FetchParts(&result->downloaded));
-  AOT_OTA_RETURN_IF_ERROR(context.slots->Commit(description, &result->slot));
+  AOT_OTA_RETURN_IF_ERROR(ChangeSlots(context, [&] { return context.slots->Commit(description, &result->slot); }));
   result->installed = true;
   return installation.Finish();
 }

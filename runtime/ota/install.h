@@ -47,6 +47,7 @@ struct InstallContext {
   SlotStore* slots = nullptr;
   StateDirectory* state = nullptr;
   DownloadPolicy download;
+  int64_t lock_timeout_ms = 0;  // to wait for the slots, at the moment of the installation
 };
 
 // Makes sure that a slot holds the version which the repository wants, as the newest one. Fails, and leaves the slots
@@ -55,7 +56,7 @@ struct InstallContext {
 Status InstallNewest(const InstallContext& context, const InstallRequest& request, InstallResult* result);
 
 // Removes what neither an installed version nor an update on its way needs, and what is on its way for other models
-// than that of `keep` (nullptr: for all).
+// than that of `keep` (nullptr: for all). Needs the update lock, as InstallNewest does.
 Status ReclaimSpace(StateDirectory* state, Downloads* keep);
 
 }  // namespace aot::ota

@@ -108,6 +108,20 @@ TEST_F(ChooseTargetTest, TakesTheNamedOneOrNone) {
   EXPECT_EQ(Choose().find("not found: "), 0u);
 }
 
+TEST_F(ChooseTargetTest, OneBadEntryKeepsNobodyFromTheOthers) {
+  Add("cortex-a53", {"asimd"});
+  Add("cortex-a75", {"asimd", "asimddp"});
+  repository_.targets_json["stable/m/cortex-a75.manifest"]["custom"]["aot"].erase("triple");
+  TufRepository::Delegation team{"team", {"stable/m/*"}};
+  team.role.keys = {MakeTestKey()};
+  repository_.delegations.push_back(team);
+  repository_.omit["team.json"] = 0;
+  EXPECT_EQ(Choose(), "cortex-a53");
+  // Where nothing else fits, it is said what is wrong.
+  repository_.targets_json.erase("stable/m/cortex-a53.manifest");
+  EXPECT_EQ(Choose().find("malformed: "), 0u);
+}
+
 TEST_F(ChooseTargetTest, PassesOverAnotherAbi) {
   Add("cortex-a53", {"asimd"});
   Add("cortex-a75", {"asimd", "asimddp"}, "aarch64-linux-gnu", 2);

@@ -13,7 +13,7 @@ Status CheckUniqueKeys(const cJSON* node) {
   }
   std::sort(keys.begin(), keys.end());
   const auto twice = std::adjacent_find(keys.begin(), keys.end());
-  if (twice != keys.end()) return Status(Code::kMalformed, "key \"" + std::string(*twice) + "\" is there twice");
+  if (twice != keys.end()) return Status(Code::kMalformed, "key \"" + Printable(*twice) + "\" is there twice");
   return Status();
 }
 

@@ -34,6 +34,15 @@ TEST(JsonTest, CanonicalKeyOrderIsThatOfCodePoints) {
             "{\"z\":3,\"\xEF\xBF\xBD\":2,\"\xF0\x9F\x98\x80\":1}");
 }
 
+TEST(JsonTest, ErrorsTellForeignTextWithoutItsTricks) {
+  EXPECT_EQ(Printable("cortex-a75 \"x\""), "cortex-a75 \"x\"");
+  EXPECT_EQ(Printable("a\nb\x1b[2J\x7f\xC3\xA9"), "a\\x0ab\\x1b[2J\\x7f\\xc3\\xa9");
+  EXPECT_EQ(Printable(std::string(100000, 'x')), std::string(200, 'x') + "...");
+  JsonTree tree;
+  const std::string message = ParseJson(R"({"a\nforged line":1,"a\nforged line":2})", &tree).message();
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+}
+
 TEST(JsonTest, IntegersKeepEveryDigit) {
   EXPECT_EQ(Canonical("[9007199254740991,-9007199254740991,0,-0]"), "[9007199254740991,-9007199254740991,0,0]");
 }

@@ -14,13 +14,14 @@ Status Malformed(std::string message) { return Status(Code::kMalformed, std::mov
 Status ParseHeader(const cJSON* part, const char* type, Header* out) {
   std::string text;
   AOT_OTA_RETURN_IF_ERROR(GetString(part, "_type", &text));
-  if (text != type) return Malformed("_type is \"" + text + "\", must be \"" + type + "\"");
+  if (text != type) return Malformed("_type is \"" + Printable(text) + "\", must be \"" + type + "\"");
   AOT_OTA_RETURN_IF_ERROR(GetString(part, "spec_version", &text));
   if (text != "1" && text.substr(0, 2) != "1.")
-    return Malformed("spec_version is \"" + text + "\", this client reads 1.x");
+    return Malformed("spec_version is \"" + Printable(text) + "\", this client reads 1.x");
   AOT_OTA_RETURN_IF_ERROR(GetInteger(part, "version", 1, &out->version));
   AOT_OTA_RETURN_IF_ERROR(GetString(part, "expires", &text));
-  if (!ParseUtcTime(text, &out->expires)) return Malformed("expires is \"" + text + "\", must be YYYY-MM-DDTHH:MM:SSZ");
+  if (!ParseUtcTime(text, &out->expires))
+    return Malformed("expires is \"" + Printable(text) + "\", must be YYYY-MM-DDTHH:MM:SSZ");
   return Status();
 }
 
@@ -30,16 +31,16 @@ Status ParseKeyring(const cJSON* part, Keyring* out) {
   for (const cJSON* key = keys->child; key != nullptr; key = key->next) {
     std::string type;
     std::string scheme;
-    AOT_OTA_RETURN_IF_ERROR(GetString(key, "keytype", &type).At(key->string));
-    AOT_OTA_RETURN_IF_ERROR(GetString(key, "scheme", &scheme).At(key->string));
+    AOT_OTA_RETURN_IF_ERROR(GetString(key, "keytype", &type).At(Printable(key->string)));
+    AOT_OTA_RETURN_IF_ERROR(GetString(key, "scheme", &scheme).At(Printable(key->string)));
     if (type != "ed25519" || scheme != "ed25519") continue;
     const cJSON* value = nullptr;
     std::string hex;
     PublicKey public_key;
-    AOT_OTA_RETURN_IF_ERROR(GetObject(key, "keyval", &value).At(key->string));
-    AOT_OTA_RETURN_IF_ERROR(GetString(value, "public", &hex).At(key->string));
+    AOT_OTA_RETURN_IF_ERROR(GetObject(key, "keyval", &value).At(Printable(key->string)));
+    AOT_OTA_RETURN_IF_ERROR(GetString(value, "public", &hex).At(Printable(key->string)));
     if (!DecodeHex(hex, public_key.bytes.data(), public_key.bytes.size()))
-      return Malformed(std::string("key ") + key->string + ": keyval.public is not 64 hexadecimal digits");
+      return Malformed("key " + Printable(key->string) + ": keyval.public is not 64 hexadecimal digits");
     out->emplace(key->string, public_key);
   }
   return Status();
@@ -82,12 +83,12 @@ bool IsTopLevelRole(const std::string& name) {
 Status ParseDelegation(const cJSON* entry, Delegation* out) {
   AOT_OTA_RETURN_IF_ERROR(GetString(entry, "name", &out->role));
   if (out->role.empty() || IsTopLevelRole(out->role))
-    return Malformed("a delegated role can't be named \"" + out->role + "\"");
-  AOT_OTA_RETURN_IF_ERROR(ParseRoleKeys(entry, &out->keys).At(out->role));
-  AOT_OTA_RETURN_IF_ERROR(GetBool(entry, "terminating", &out->terminating).At(out->role));
+    return Malformed("a delegated role can't be named \"" + Printable(out->role) + "\"");
+  AOT_OTA_RETURN_IF_ERROR(ParseRoleKeys(entry, &out->keys).At(Printable(out->role)));
+  AOT_OTA_RETURN_IF_ERROR(GetBool(entry, "terminating", &out->terminating).At(Printable(out->role)));
   const bool has_paths = Find(entry, "paths") != nullptr;
   const bool has_prefixes = Find(entry, "path_hash_prefixes") != nullptr;
-  if (has_paths == has_prefixes) return Malformed(out->role + ": needs one of paths and path_hash_prefixes");
+  if (has_paths == has_prefixes) return Malformed(Printable(out->role) + ": needs one of paths and path_hash_prefixes");
   return has_paths ? GetStrings(entry, "paths", &out->paths)
                    : GetStrings(entry, "path_hash_prefixes", &out->path_prefixes);
 }
@@ -115,7 +116,7 @@ Status ParseDelegations(const cJSON* part, Targets* out) {
   for (const cJSON* entry = roles->child; entry != nullptr; entry = entry->next) {
     AOT_OTA_RETURN_IF_ERROR(ParseDelegation(entry, &out->delegations.emplace_back()).At("delegations"));
     if (!names.insert(out->delegations.back().role).second)
-      return Malformed("delegations: role \"" + out->delegations.back().role + "\" is there twice");
+      return Malformed("delegations: role \"" + Printable(out->delegations.back().role) + "\" is there twice");
   }
   return Status();
 }
@@ -132,7 +133,8 @@ Status ParseEnvelope(std::string_view bytes, const std::string& where, Envelope*
     Signature signature;
     AOT_OTA_RETURN_IF_ERROR(GetString(entry, "keyid", &signature.key_id).At(where));
     AOT_OTA_RETURN_IF_ERROR(GetString(entry, "sig", &signature.hex).At(where));
-    if (!seen.insert(signature.key_id).second) return Malformed(where + ": two signatures of key " + signature.key_id);
+    if (!seen.insert(signature.key_id).second)
+      return Malformed(where + ": two signatures of key " + Printable(signature.key_id));
     out->signatures.push_back(std::move(signature));
   }
   out->canonical = CanonicalJson(out->signed_part);
@@ -148,7 +150,7 @@ Status ParseRoot(const Envelope& envelope, Root* out) {
   const cJSON* roles = nullptr;
   AOT_OTA_RETURN_IF_ERROR(GetObject(part, "roles", &roles));
   for (const cJSON* role = roles->child; role != nullptr; role = role->next)
-    AOT_OTA_RETURN_IF_ERROR(ParseRoleKeys(role, &out->roles[role->string]).At(std::string("role ") + role->string));
+    AOT_OTA_RETURN_IF_ERROR(ParseRoleKeys(role, &out->roles[role->string]).At("role " + Printable(role->string)));
   for (const char* name : {"root", "timestamp", "snapshot", "targets"})
     if (out->roles.count(name) == 0) return Malformed(std::string("role ") + name + " is missing");
   return Status();
@@ -166,8 +168,7 @@ Status ParseSnapshot(const Envelope& envelope, Snapshot* out) {
   AOT_OTA_RETURN_IF_ERROR(ParseHeader(envelope.signed_part, "snapshot", &out->header));
   AOT_OTA_RETURN_IF_ERROR(GetObject(envelope.signed_part, "meta", &meta));
   for (const cJSON* entry = meta->child; entry != nullptr; entry = entry->next)
-    AOT_OTA_RETURN_IF_ERROR(
-        ParseMetaFile(entry, &out->meta[entry->string]).At(std::string("meta of ") + entry->string));
+    AOT_OTA_RETURN_IF_ERROR(ParseMetaFile(entry, &out->meta[entry->string]).At("meta of " + Printable(entry->string)));
   if (out->meta.count("targets.json") == 0) return Malformed("meta has no \"targets.json\"");
   return Status();
 }
@@ -182,13 +183,14 @@ Status ParseTargets(Envelope envelope, Targets* out) {
 
 Status FindTargetFile(const Targets& targets, const std::string& path, TargetFile* out) {
   const cJSON* entry = Find(targets.files, path.c_str());
-  if (entry == nullptr) return Status(Code::kNotFound, "no signed target \"" + path + "\"");
+  if (entry == nullptr) return Status(Code::kNotFound, "no signed target \"" + Printable(path) + "\"");
   const cJSON* hashes = nullptr;
-  AOT_OTA_RETURN_IF_ERROR(GetInteger(entry, "length", 0, &out->length).At(path));
-  AOT_OTA_RETURN_IF_ERROR(GetObject(entry, "hashes", &hashes).At(path));
-  AOT_OTA_RETURN_IF_ERROR(GetDigest(hashes, "sha256", &out->sha256).At(path + ": hashes"));
+  AOT_OTA_RETURN_IF_ERROR(GetInteger(entry, "length", 0, &out->length).At(Printable(path)));
+  AOT_OTA_RETURN_IF_ERROR(GetObject(entry, "hashes", &hashes).At(Printable(path)));
+  AOT_OTA_RETURN_IF_ERROR(GetDigest(hashes, "sha256", &out->sha256).At(Printable(path) + ": hashes"));
   out->custom = Find(entry, "custom");
-  if (out->custom != nullptr && !cJSON_IsObject(out->custom)) return Malformed(path + ": custom is not an object");
+  if (out->custom != nullptr && !cJSON_IsObject(out->custom))
+    return Malformed(Printable(path) + ": custom is not an object");
   return Status();
 }
 

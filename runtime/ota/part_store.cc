@@ -152,7 +152,7 @@ Status PartStore::Download(const Part& part, const std::string& url, int64_t* do
       restarted = true;
       continue;
     }
-    if (status.code() != Code::kNetwork || attempt >= policy_.attempts) return status;
+    if (status.code() != Code::kNetwork || attempt >= policy_.attempts || transport_->Expired()) return status;
     SleepMs(pause_ms);
     pause_ms = std::min(2 * pause_ms, kMaxPauseMs);
   }

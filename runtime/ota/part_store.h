@@ -25,7 +25,7 @@ struct DownloadPolicy {
   int64_t first_pause_ms = 250;  // before the second attempt, doubled each time, up to half a minute
 };
 
-// Not thread-safe; needs the state directory's lock.
+// Not thread-safe; what adds or removes parts needs the state directory's update lock.
 class PartStore {
  public:
   // `downloads`: directory of the partial files (downloads.h), for Ensure.

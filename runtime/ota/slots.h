@@ -28,7 +28,8 @@ struct Slot {
   std::string failure;       // why it is never started again; empty: it may be
 };
 
-// The slots of one model in one channel. Not thread-safe; needs the state directory's lock.
+// The slots of one model in one channel. Not thread-safe; what changes a slot needs the state directory's
+// lock on slots.
 class SlotStore {
  public:
   // channel and model are safe components.

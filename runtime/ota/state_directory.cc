@@ -94,22 +94,27 @@ Status StateDirectory::Open(const std::string& path, StepHook hook, void* hook_c
   return Status();
 }
 
-Status StateDirectory::Lock(int64_t timeout_ms) {
-  lock_ = FileDescriptor(OpenRetry(directory_.get(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
+Status StateDirectory::Acquire(Lock lock, int64_t timeout_ms) {
+  const char* name = lock == Lock::kUpdate ? "update.lock" : "lock";
+  FileDescriptor& held = locks_[static_cast<size_t>(lock)];
+  held = FileDescriptor(OpenRetry(directory_.get(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
   // A read-only file system still starts what is installed.
-  if (!lock_.valid()) lock_ = FileDescriptor(OpenRetry(directory_.get(), "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!lock_.valid()) return Status(Code::kIo, "can't open " + path_ + "/lock: " + strerror(errno));
+  if (!held.valid()) held = FileDescriptor(OpenRetry(directory_.get(), name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!held.valid()) return Status(Code::kIo, "can't open " + path_ + "/" + name + ": " + strerror(errno));
   constexpr int64_t kPollMs = 20;
-  for (int64_t waited = 0; flock(lock_.get(), LOCK_EX | LOCK_NB) != 0; waited += kPollMs) {
-    if (errno != EWOULDBLOCK && errno != EINTR) return Error("lock", "lock", errno);
+  for (int64_t waited = 0; flock(held.get(), LOCK_EX | LOCK_NB) != 0; waited += kPollMs) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return Error("lock", name, errno);
     if (waited >= timeout_ms)
-      return Status(Code::kBusy, path_ + "/lock: another process has been using the state directory for " +
+      return Status(Code::kBusy, path_ + "/" + name + ": another process has been " +
+                                     (lock == Lock::kUpdate ? "updating" : "using") + " the state directory for " +
                                      std::to_string(timeout_ms) + " ms");
     const timespec pause = {0, kPollMs * 1000000};
     nanosleep(&pause, nullptr);
   }
   return Status();
 }
+
+void StateDirectory::Release(Lock lock) { locks_[static_cast<size_t>(lock)] = FileDescriptor(); }
 
 Status StateDirectory::OpenDirectory(const std::string& path, FileDescriptor* out) {
   const std::vector<std::string> parts = Components(path);

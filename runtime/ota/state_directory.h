@@ -1,4 +1,4 @@
-// The state directory of a device (docs/formats/device-state.md): durable writes, listing, and the lock that keeps two
+// The state directory of a device (docs/formats/device-state.md): durable writes, listing, and the locks that keep
 // processes apart.
 //
 // Every path is relative to the directory and made of components that IsSafeComponent accepts, so nothing that a server
@@ -43,8 +43,14 @@ class StateDirectory {
   // Opens path, making the directory if there is none (not its parents).
   Status Open(const std::string& path, StepHook hook = nullptr, void* hook_context = nullptr);
 
-  // Takes the exclusive lock, waiting up to timeout_ms; kBusy after that. Held until this object dies.
-  Status Lock(int64_t timeout_ms);
+  // Two exclusive locks, so that what a network does to an update never keeps a version that is installed from
+  // starting. kUpdate admits one update: it is held over all downloads, and covers metadata/, downloads/ and the growth
+  // of parts/. kSlots is held for the moment of an installation, or while a version is loaded: slots/ and staging/slot.
+  // Who needs both takes kUpdate first.
+  enum class Lock { kUpdate, kSlots };
+  // Waits up to timeout_ms; kBusy after that. Held until Release or the end of this object or process.
+  Status Acquire(Lock lock, int64_t timeout_ms);
+  void Release(Lock lock);
 
   // Reads a whole file. kNotFound where there is none, kLimit beyond max_bytes, kDigest where the medium can't give
   // back what was written (EIO).
@@ -89,7 +95,7 @@ class StateDirectory {
 
   std::string path_;
   FileDescriptor directory_;
-  FileDescriptor lock_;
+  FileDescriptor locks_[2];
   StepHook hook_ = nullptr;
   void* hook_context_ = nullptr;
 };

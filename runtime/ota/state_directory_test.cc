@@ -64,16 +64,22 @@ TEST_F(StateDirectoryTest, FollowsNoSymbolicLink) {
 }
 
 TEST_F(StateDirectoryTest, AdmitsOneProcessAtATime) {
-  ASSERT_TRUE(state_.Lock(0).ok());
+  using Lock = StateDirectory::Lock;
+  ASSERT_TRUE(state_.Acquire(Lock::kUpdate, 0).ok());
   const pid_t child = fork();
   if (child == 0) {
     StateDirectory other;
-    const bool right = other.Open(path_).ok() && other.Lock(60).code() == Code::kBusy;
+    const bool right = other.Open(path_).ok() && other.Acquire(Lock::kUpdate, 60).code() == Code::kBusy &&
+                       other.Acquire(Lock::kSlots, 0).ok();  // an update keeps nobody from loading
     _exit(right ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+  StateDirectory other;
+  ASSERT_TRUE(other.Open(path_).ok());
+  state_.Release(Lock::kUpdate);
+  EXPECT_TRUE(other.Acquire(Lock::kUpdate, 0).ok());
 }
 
 }  // namespace

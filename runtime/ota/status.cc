@@ -42,4 +42,26 @@ const char* CodeName(Code code) {
   return "unknown";
 }
 
+bool MayPass(const Status& status) {
+  const Code code = status.code();
+  return code == Code::kNetwork || code == Code::kIo || code == Code::kNoSpace || code == Code::kOutOfMemory ||
+         code == Code::kBusy;
+}
+
+std::string Printable(std::string_view text) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  static constexpr size_t kMost = 200;
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (out.size() >= kMost) return out + "...";
+    if (byte >= 0x20 && byte < 0x7f) {
+      out.push_back(c);
+    } else {
+      out += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return out;
+}
+
 }  // namespace aot::ota

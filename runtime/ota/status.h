@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace aot::ota {
@@ -46,6 +47,12 @@ class [[nodiscard]] Status {
   Code code_ = Code::kOk;
   std::string message_;
 };
+
+// Whether an error lies with the network or this device at this moment, and not with what was fetched.
+bool MayPass(const Status& status);
+
+// Text that somebody else chose, fit for a log: printable ASCII, all other bytes as \xNN, cut to 200 characters.
+std::string Printable(std::string_view text);
 
 }  // namespace aot::ota
 

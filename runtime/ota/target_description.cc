@@ -38,8 +38,8 @@ Status ParseFields(const TargetFile& file, TargetDescription* out) {
 }
 
 Status Differs(const char* field, const std::string& signed_value, const std::string& manifest_value) {
-  return Status(Code::kDigest, std::string("the manifest's ") + field + " is \"" + manifest_value +
-                                   "\", signed metadata says \"" + signed_value + "\"");
+  return Status(Code::kDigest, std::string("the manifest's ") + field + " is \"" + Printable(manifest_value) +
+                                   "\", signed metadata says \"" + Printable(signed_value) + "\"");
 }
 
 Status CompareText(const char* field, const std::string& signed_value, const aot_text& text) {
@@ -93,7 +93,7 @@ Status ParseTargetDescription(const std::string& path, const TargetFile& file, T
   out->manifest = {file.sha256, file.length};
   const std::string described = TargetPath(out->channel, out->model, out->target);
   if (described != path)
-    return Status(Code::kDigest, "target \"" + path + "\" describes itself as \"" + described + "\"");
+    return Status(Code::kDigest, "target \"" + path + "\" describes itself as \"" + Printable(described) + "\"");
   return Status();
 }
 
@@ -102,11 +102,12 @@ Status CheckCompatible(const TargetDescription& description, const aot_cpu& cpu)
   const std::string& triple = description.triple;
   if (aot_cpu_arch_of_triple(triple.data(), triple.size()) != cpu.arch)
     return Status(Code::kIncompatible,
-                  where + ": built for " + triple + ", this device is " + aot_cpu_arch_name(cpu.arch));
+                  where + ": built for " + Printable(triple) + ", this device is " + aot_cpu_arch_name(cpu.arch));
   for (const std::string& feature : description.cpu_features) {
     const uint64_t bits = aot_cpu_feature_bits(cpu.arch, feature.data(), feature.size());
     if (bits == 0 || (cpu.features & bits) != bits)
-      return Status(Code::kIncompatible, where + ": needs the CPU feature " + feature + ", this device lacks it");
+      return Status(Code::kIncompatible,
+                    where + ": needs the CPU feature " + Printable(feature) + ", this device lacks it");
   }
   if (description.abi != AOT_CODE_ABI_VERSION)
     return Status(Code::kIncompatible, where + ": code ABI version " + std::to_string(description.abi) +

@@ -41,6 +41,23 @@ class Transport {
   // Fetches request.url into sink. kNotFound for 403, 404 and 410, kLimit for a body that is too long, kNetwork for all
   // other failures, the URL in each message. Part of the body may have reached the sink before an error.
   virtual Status Get(const HttpRequest& request, BodySink* sink) = 0;
+  // Whether all further requests will fail because the time is over.
+  virtual bool Expired() const { return false; }
+};
+
+// Gives all requests together so much time: a server that sends just fast enough can't draw an update out for days.
+class DeadlineTransport : public Transport {
+ public:
+  // `transport` outlives this object; the time runs from now.
+  DeadlineTransport(Transport* transport, int64_t total_ms);
+  // kNetwork when the time is over, also in the middle of a body.
+  Status Get(const HttpRequest& request, BodySink* sink) override;
+  bool Expired() const override;
+
+ private:
+  Transport* transport_;
+  const int64_t total_ms_;
+  const int64_t end_ms_;  // of the monotonic clock
 };
 
 // Fetches a small object into memory.

@@ -112,9 +112,10 @@ Status TrustedSet::UpdateSnapshot(std::string_view bytes) {
     for (const auto& [name, trusted] : snapshot_->meta) {
       const auto offered = snapshot.meta.find(name);
       if (offered == snapshot.meta.end())
-        return Status(Code::kRollback, "snapshot.json: " + name + " is missing, the trusted snapshot lists it");
+        return Status(Code::kRollback,
+                      "snapshot.json: " + Printable(name) + " is missing, the trusted snapshot lists it");
       if (offered->second.version < trusted.version)
-        return Rollback("snapshot.json: " + name, offered->second.version, trusted.version);
+        return Rollback("snapshot.json: " + Printable(name), offered->second.version, trusted.version);
     }
   }
   AOT_OTA_RETURN_IF_ERROR(CheckExpiry(snapshot.header, "snapshot.json"));
@@ -124,7 +125,8 @@ Status TrustedSet::UpdateSnapshot(std::string_view bytes) {
 
 Status TrustedSet::MetaOf(const std::string& role, MetaFile* out) const {
   const auto meta = snapshot_->meta.find(role + ".json");
-  if (meta == snapshot_->meta.end()) return Status(Code::kNotFound, "snapshot.json: does not list " + role + ".json");
+  if (meta == snapshot_->meta.end())
+    return Status(Code::kMissingMetadata, "snapshot.json: does not list " + Printable(role) + ".json");
   *out = meta->second;
   return Status();
 }
@@ -143,11 +145,11 @@ Status TrustedSet::DelegationKeys(const std::string& role, const std::string& de
     *role_keys = FindDelegatedKeys(targets, role);
     if (*role_keys != nullptr) return Status();
   }
-  return Status(Code::kNotFound, delegator + ".json: delegates nothing to " + role);
+  return Status(Code::kMissingMetadata, Printable(delegator) + ".json: delegates nothing to " + Printable(role));
 }
 
 Status TrustedSet::UpdateTargets(std::string_view bytes, const std::string& role, const std::string& delegator) {
-  const std::string what = role + ".json (delegated by " + delegator + ")";
+  const std::string what = Printable(role) + ".json (delegated by " + Printable(delegator) + ")";
   MetaFile meta;
   AOT_OTA_RETURN_IF_ERROR(MetaOf(role, &meta));
   AOT_OTA_RETURN_IF_ERROR(CheckMetaFile(bytes, meta, what));

@@ -50,7 +50,7 @@ class TrustedSet {
   const Snapshot* snapshot() const { return snapshot_ ? &*snapshot_ : nullptr; }
   // nullptr where that role was not verified on behalf of that delegator.
   const Targets* targets(const std::string& role, const std::string& delegator) const;
-  // What the snapshot says of a role's file.
+  // What the snapshot says of a role's file; kMissingMetadata where it says nothing.
   Status MetaOf(const std::string& role, MetaFile* out) const;
 
  private:

@@ -148,6 +148,11 @@ Status Updater::ReadStored(const std::string& path, std::string* bytes) {
   return Status();
 }
 
+Status Updater::FetchMetadata(const std::string& url, int64_t limit, std::string* bytes) {
+  const Status status = GetToMemory(transport_, url, limit, bytes);
+  return status.code() == Code::kNotFound ? Status(Code::kMissingMetadata, status.message()) : status;
+}
+
 Status Updater::RefreshTimestamp() {
   std::string bytes;
   bool unchanged = false;
@@ -157,7 +162,7 @@ Status Updater::RefreshTimestamp() {
     const Status seeded = trusted_.UpdateTimestamp(bytes, &unchanged);
     if (!seeded.ok()) Log("stored metadata is not used: " + seeded.message());
   }
-  AOT_OTA_RETURN_IF_ERROR(GetToMemory(transport_, url_ + "/timestamp.json", limits_.timestamp, &bytes));
+  AOT_OTA_RETURN_IF_ERROR(FetchMetadata(url_ + "/timestamp.json", limits_.timestamp, &bytes));
   AOT_OTA_RETURN_IF_ERROR(trusted_.UpdateTimestamp(bytes, &unchanged));
   AOT_OTA_RETURN_IF_ERROR(trusted_.FinishTimestamp());
   return unchanged ? Status() : state_->WriteAtomic(kTimestamp, bytes);
@@ -173,7 +178,7 @@ Status Updater::RefreshSnapshot() {
   }
   const MetaFile& meta = trusted_.timestamp()->snapshot;
   const int64_t limit = std::min(meta.length.value_or(limits_.snapshot), limits_.snapshot);
-  AOT_OTA_RETURN_IF_ERROR(GetToMemory(transport_, MetadataUrl("snapshot", meta.version), limit, &bytes));
+  AOT_OTA_RETURN_IF_ERROR(FetchMetadata(MetadataUrl("snapshot", meta.version), limit, &bytes));
   AOT_OTA_RETURN_IF_ERROR(trusted_.UpdateSnapshot(bytes));
   return state_->WriteAtomic(kSnapshot, bytes);
 }
@@ -186,7 +191,7 @@ Status Updater::LoadTargets(const std::string& role, const std::string& delegato
   AOT_OTA_RETURN_IF_ERROR(ReadStored(StoredName(role), &bytes));
   if (!bytes.empty() && trusted_.UpdateTargets(bytes, role, delegator).ok()) return Status();
   const int64_t limit = std::min(meta.length.value_or(limits_.targets), limits_.targets);
-  AOT_OTA_RETURN_IF_ERROR(GetToMemory(transport_, MetadataUrl(role, meta.version), limit, &bytes));
+  AOT_OTA_RETURN_IF_ERROR(FetchMetadata(MetadataUrl(role, meta.version), limit, &bytes));
   AOT_OTA_RETURN_IF_ERROR(trusted_.UpdateTargets(bytes, role, delegator));
   return state_->WriteAtomic(StoredName(role), bytes);
 }
@@ -232,13 +237,18 @@ Status Updater::ListTargets(const std::string& prefix, std::vector<std::string>*
     if (!visited.insert(queue[i]).second) continue;
     if (static_cast<int>(visited.size()) > limits_.delegations + 1)
       return Status(Code::kLimit, "more than " + std::to_string(limits_.delegations) + " delegated roles to list");
-    AOT_OTA_RETURN_IF_ERROR(LoadTargets(role, delegator));
+    const Status loaded = LoadTargets(role, delegator);
+    if (!loaded.ok() && (role == "targets" || MayPass(loaded))) return loaded;
+    if (!loaded.ok()) {
+      Log("passed over: " + loaded.message());
+      continue;
+    }
     const Targets& targets = *trusted_.targets(role, delegator);
     for (const cJSON* file = targets.files->child; file != nullptr; file = file->next) {
       const std::string path = file->string;
       if (path.compare(0, prefix.size(), prefix) == 0) found.insert(path);
     }
-    for (const std::string& child : DelegatedRoleNames(targets)) queue.emplace_back(role, child);
+    for (const std::string& child : RolesForPrefix(targets, prefix)) queue.emplace_back(role, child);
   }
   paths->assign(found.begin(), found.end());
   return Status();

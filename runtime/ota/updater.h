@@ -53,11 +53,14 @@ class Updater {
   Status FindTarget(const std::string& path, TargetFile* out);
 
   // After Refresh: all paths with this prefix that the targets role or a role it delegates to by name lists, sorted.
-  // Each must still be asked for with FindTarget, which decides whether the listing role may speak for it.
+  // `prefix` ends with a slash. Each must still be asked for with FindTarget, which decides whether the listing role
+  // may speak for it. Delegated roles that can't be verified are logged and left out.
   Status ListTargets(const std::string& prefix, std::vector<std::string>* paths);
 
   // URL of a target file below `url`/targets/ (6.2: with consistent snapshots the digest precedes the last component).
   std::string TargetUrl(const std::string& path, const TargetFile& target) const;
+
+  void Log(const std::string& message) const;
 
  private:
   // Trusts a root that this device stored itself.
@@ -72,8 +75,9 @@ class Updater {
   // Makes `role` trusted on behalf of `delegator`, from the state directory if its copy is still right, else from the
   // repository.
   Status LoadTargets(const std::string& role, const std::string& delegator);
+  // Fetches a file that signed metadata names; kMissingMetadata where the repository has none.
+  Status FetchMetadata(const std::string& url, int64_t limit, std::string* bytes);
   std::string MetadataUrl(const std::string& role, int64_t version) const;
-  void Log(const std::string& message) const;
 
   Transport* transport_;
   StateDirectory* state_;

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/ota/curl_transport.h"
+#include "runtime/ota/delegation.h"
 #include "runtime/ota/testing/http_server.h"
 #include "runtime/ota/testing/tuf_repository.h"
 #include "runtime/ota/utc_time.h"
@@ -447,6 +448,30 @@ TEST_F(UpdaterTest, GivesUpOnASilentServer) {
   ExpectUpdate(Code::kNetwork);
 }
 
+TEST_F(UpdaterTest, TheTextOfAnErrorPageIsNoPartOfTheObject) {
+  // Longer than the limit of what was asked for, and longer than anybody waits for.
+  for (const size_t size : {20000, 500000}) {
+    server_.Put("/tuf/timestamp.json", std::string(size, ' '));
+    Misbehaviour missing;
+    missing.error_status = 404;
+    server_.Misbehave("/tuf/timestamp.json", missing);
+    ExpectUpdate(Code::kMissingMetadata);
+    Misbehaviour overloaded;
+    overloaded.error_status = 503;
+    server_.Misbehave("/tuf/timestamp.json", overloaded);
+    const Status status = Update();
+    EXPECT_EQ(status.code(), Code::kNetwork);
+    EXPECT_NE(status.message().find("HTTP 503"), std::string::npos) << status.message();
+  }
+  server_.Misbehave("/tuf/timestamp.json", {});
+}
+
+TEST_F(UpdaterTest, UnsignedTextIsToldWithoutItsTricks) {
+  server_.Put("/tuf/timestamp.json", R"({"signatures":[],"signed":{"a\u001b[2J\n":1,"a\u001b[2J\n":1}})");
+  const std::string message = Update().message();
+  EXPECT_NE(message.find("a\\x1b[2J\\x0a"), std::string::npos) << message;
+}
+
 TEST_F(UpdaterTest, FollowsNoRedirect) {
   Misbehaviour redirect;
   redirect.redirect_to = "/elsewhere.json";
@@ -612,6 +637,40 @@ TEST_F(UpdaterTest, FindsTargetsInHashBins) {
   repository_.Publish();
   ExpectUpdate(Code::kOk, path);
   EXPECT_EQ(target_.length, 3);
+}
+
+TEST_F(UpdaterTest, ABadRoleKeepsNobodyFromTheOthers) {
+  for (const char* name : {"good", "elsewhere", "missing"}) {
+    const bool elsewhere = name == std::string("elsewhere");
+    TufRepository::Delegation role{name, {elsewhere ? "beta/*/*" : "stable/*/*"}};
+    role.role.keys = {MakeTestKey()};
+    role.targets["stable/d/x.manifest"] = {{"length", 1}, {"hashes", {{"sha256", std::string(64, '1')}}}};
+    repository_.delegations.push_back(role);
+    if (name != std::string("good")) repository_.omit[std::string(name) + ".json"] = 0;
+  }
+  repository_.Publish();
+  ExpectUpdate(Code::kOk, "stable/d/x.manifest");
+  EXPECT_EQ(listed_.size(), 2u);
+  // But who speaks first is not decided by what can't be had.
+  std::swap(repository_.delegations[0], repository_.delegations[2]);
+  repository_.Publish();
+  ExpectUpdate(Code::kMissingMetadata, "stable/d/x.manifest");
+  ExpectUpdate(Code::kOk);
+}
+
+TEST_F(UpdaterTest, ListsRolesThatMaySpeakForThePrefix) {
+  const std::vector<std::pair<std::string, bool>> patterns = {
+      {"stable/*/*", true},    {"st?ble/*/x", true}, {"*/*/*", true}, {"stable/x.manifest", true},
+      {"[s/]table/a/b", true}, {"beta/*/*", false},  {"*", false},    {"stable", false},
+      {"stable2/*/*", false}};
+  for (const auto& [pattern, may] : patterns) {
+    Targets targets;
+    Delegation delegation;
+    delegation.role = "r";
+    delegation.paths = {pattern};
+    targets.delegations.push_back(delegation);
+    EXPECT_EQ(!RolesForPrefix(targets, "stable/").empty(), may) << pattern;
+  }
 }
 
 TEST_F(UpdaterTest, LimitsVisitedRoles) {

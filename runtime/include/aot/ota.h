@@ -26,7 +26,9 @@ extern "C" {
 /* Follows up to five redirects, never from https to http. The default refuses redirects. */
 #define AOT_FETCH_FOLLOW_REDIRECTS 0x4u
 
-/* Sizes in bytes; 0 stands for the default in brackets. What exceeds a limit is refused before it is read further. */
+/* Sizes in bytes; 0 stands for the default in brackets. What exceeds a limit is refused before it is read further.
+ * Metadata and manifests may have up to 64 MiB, code and weights 2^62 bytes; a limit above is INVALID_ARGUMENT, as are
+ * times beyond a year or 2^31 ms and more than 1000 attempts. */
 typedef struct aot_fetch_limits {
   uint64_t root_bytes;                 /* [512 000] */
   uint64_t timestamp_bytes;            /* [16 384] */
@@ -39,8 +41,9 @@ typedef struct aot_fetch_limits {
   uint32_t low_speed_bytes_per_second; /* [256]: a transfer below this speed ... */
   uint32_t low_speed_seconds;          /* [30] ... for this time is ended */
   uint32_t attempts;                   /* [5] for each part, each continuing where the last broke off */
-  uint32_t lock_timeout_ms;            /* [60 000] to wait for another process in the same state directory */
+  uint32_t lock_timeout_ms;            /* [60 000] to wait for another process that updates or loads; see below */
   uint32_t max_starts;                 /* [3] in a row, at most 32, of a version that end without a word */
+  uint32_t update_seconds;             /* [3600] for all requests of one call; the next call goes on where it ended */
 } aot_fetch_limits;
 
 /* Where the loaded version came from. */
@@ -72,7 +75,7 @@ typedef struct aot_fetch_config {
   const char* state_dir; /* made if missing; its parent must be there */
   const void* root;      /* trusted root metadata, for the first use of the state directory: bytes ... */
   size_t root_size;
-  const char* root_path; /* ... or a file; later the stored root and its signed successors count */
+  const char* root_path; /* ... or a file, read only then; later the stored root and its signed successors count */
   const char* target;    /* name of a target; NULL: the most demanding signed one that this CPU can run */
   const char* ca_file;   /* PEM file of certificates to trust for https; NULL: the system's */
   uint32_t flags;        /* AOT_FETCH_... */
@@ -88,7 +91,14 @@ typedef struct aot_fetch_config {
  *
  * Returns AOT_OK also when the update failed but an installed version runs, unless AOT_FETCH_REQUIRE_UPDATE is set;
  * report->update_status tells the difference. On failure *out is NULL and *error (which may be NULL) has the sentence.
- * Any number of threads and processes may call it; calls with one state directory take turns. */
+ *
+ * "Runs" means: loaded, and passed the self-test that the artifact brings. A version that does so once is confirmed;
+ * one that takes the process down while it is loaded, max_starts times in a row, gives way to the version before. What
+ * the application finds out later (wrong answers, a crash of its own) is for the publisher to mend with a new release.
+ *
+ * Any number of threads and processes may call it with one state directory. One of them updates at a time: others wait
+ * for up to lock_timeout_ms and then run what is installed, with update_status BUSY. While a version is loaded, others
+ * wait for that long and then fail with BUSY. A download never keeps an installed version from starting. */
 aot_status aot_fetch_and_load(const aot_fetch_config* config, const char* model, aot_model** out, aot_error* error);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 #include "runtime/ota/testing/http_server.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -118,6 +119,11 @@ int HttpServer::Serve(mg_connection* connection) {
     mg_printf(connection, "HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n", how.redirect_to.c_str());
     return 302;
   }
+  if (how.error_status != 0) {
+    mg_printf(connection, "HTTP/1.1 %d Error\r\nContent-Length: %zu\r\n\r\n", how.error_status, body.size());
+    mg_write(connection, body.data(), body.size());
+    return how.error_status;
+  }
   if (!found) {
     mg_printf(connection, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
     return 404;
@@ -156,7 +162,11 @@ int HttpServer::Serve(mg_connection* connection) {
   }
   if (how.stall) return 200;
   if (cut) part.resize(static_cast<size_t>(how.cut_after));
-  mg_write(connection, part.data(), part.size());
+  for (size_t at = 0; how.drip_ms > 0 && at < part.size(); at += 64) {
+    if (mg_write(connection, part.data() + at, std::min<size_t>(64, part.size() - at)) <= 0) return 200;
+    std::this_thread::sleep_for(std::chrono::milliseconds(how.drip_ms));
+  }
+  if (how.drip_ms == 0) mg_write(connection, part.data(), part.size());
   if (cut) mg_close_connection(connection);
   return 200;
 }

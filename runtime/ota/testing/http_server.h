@@ -21,7 +21,9 @@ struct Misbehaviour {
   int64_t extra_bytes = 0;       // sends so many bytes more than the object has, announced
   bool chunked_endless = false;  // sends data for as long as the client takes it
   bool stall = false;            // sends the header and then nothing
+  int drip_ms = 0;               // sends 64 bytes at a time with so long a pause between
   std::string redirect_to;       // 302
+  int error_status = 0;          // answers with this status, and the object as the error page's text
   bool ignore_if_range = false;  // answers a range of the present object whatever the tag says
   bool without_etag = false;
 };
