@@ -44,6 +44,7 @@ std::string CanonicalOptions(const Options& options) {
   absl::StrAppend(&text, "math=", options.strict_math ? "strict" : "default", "\n");
   if (!options.model_name.empty()) absl::StrAppend(&text, "model_name=", Quoted(options.model_name), "\n");
   absl::StrAppend(&text, "opt=", options.opt_level, "\n");
+  absl::StrAppend(&text, "optimize_for=", Name(options.optimize_for), "\n");
   return text;
 }
 
@@ -55,6 +56,24 @@ absl::StatusOr<std::string> ArtifactKey(absl::string_view model_digest, const Op
 }
 
 std::string CompilerVersion() { return absl::StrCat("aot 0.1.0+", absl::string_view(AOT_BUILD_DIGEST).substr(0, 12)); }
+
+absl::string_view Name(OptimizeFor optimize_for) {
+  switch (optimize_for) {
+    case OptimizeFor::kLatency:
+      return "latency";
+    case OptimizeFor::kBalanced:
+      return "balanced";
+    case OptimizeFor::kSize:
+      return "size";
+  }
+  return "unknown";
+}
+
+std::optional<OptimizeFor> ParseOptimizeFor(absl::string_view name) {
+  for (OptimizeFor value : {OptimizeFor::kLatency, OptimizeFor::kBalanced, OptimizeFor::kSize})
+    if (Name(value) == name) return value;
+  return std::nullopt;
+}
 
 absl::string_view Name(Stage stage) {
   switch (stage) {

@@ -52,6 +52,19 @@ class Diagnostics {
 
 mlir::func::FuncOp MainOf(mlir::ModuleOp module) { return module.lookupSymbol<mlir::func::FuncOp>("main"); }
 
+schedule::WeightGrowth GrowthOf(const Options& options) {
+  if (options.opt_level == 0 || options.strict_math) return schedule::WeightGrowth::kNone;
+  switch (options.optimize_for) {
+    case OptimizeFor::kLatency:
+      return schedule::WeightGrowth::kFree;
+    case OptimizeFor::kBalanced:
+      return schedule::WeightGrowth::kBounded;
+    case OptimizeFor::kSize:
+      break;
+  }
+  return schedule::WeightGrowth::kNone;
+}
+
 emit::ManifestData Describe(const onnx::ImportedModel& model, const schedule::Program& program, const Options& options,
                             const target::Description& target, const std::string& key,
                             const std::string& model_digest) {
@@ -118,7 +131,7 @@ absl::StatusOr<Artifact> Compile(const Model& model, const Options& options, con
   report(Stage::kOptimize, 1, 1);
 
   report(Stage::kSchedule, 0, 1);
-  auto program = schedule::BuildProgram(MainOf(*imported->module), **target);
+  auto program = schedule::BuildProgram(MainOf(*imported->module), **target, GrowthOf(options));
   if (!program.ok()) return program.status();
   report(Stage::kSchedule, 1, 1);
 

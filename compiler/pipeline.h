@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,15 +28,26 @@ struct Model {
 // In input_elements: an optional input that has no element.
 constexpr int64_t kAbsent = -1;
 
+// What algorithms that trade weight bytes for time may do.
+enum class OptimizeFor {
+  kLatency,   // weights may grow as far as it saves time
+  kBalanced,  // all weights together may grow by a quarter
+  kSize,      // no weight grows
+};
+
+absl::string_view Name(OptimizeFor optimize_for);  // "latency"
+std::optional<OptimizeFor> ParseOptimizeFor(absl::string_view name);
+
 struct Options {
   std::string target;                                        // a name of target::All()
   int opt_level = 3;                                         // 0: no optional pass; 3: all
   std::map<std::string, int64_t> dims;                       // symbolic dimension -> size
   std::map<std::string, std::vector<int64_t>> input_shapes;  // input, or "name[i]" of a sequence -> shape
   std::map<std::string, int64_t> input_elements;             // sequence -> its number of tensors; optional -> kAbsent
-  bool strict_math = false;                                  // no transform that changes rounding
-  std::string model_name;                                    // recorded in the manifest; empty: the graph's name
-  int threads = 0;  // of this compile; 0: one per core. Does not change the result
+  OptimizeFor optimize_for = OptimizeFor::kBalanced;
+  bool strict_math = false;  // no transform that changes rounding
+  std::string model_name;    // recorded in the manifest; empty: the graph's name
+  int threads = 0;           // of this compile; 0: one per core. Does not change the result
 };
 
 // SHA-256, as 64 hexadecimal digits.

@@ -84,6 +84,21 @@ absl::StatusOr<compiler::Options> FromProto(const aot::v1::CompileOptions& proto
     options.input_elements[name] = count;
   }
   options.strict_math = proto.strict_math();
+  switch (proto.optimize_for()) {
+    case v1::OPTIMIZE_FOR_UNSPECIFIED:
+    case v1::OPTIMIZE_FOR_BALANCED:
+      options.optimize_for = compiler::OptimizeFor::kBalanced;
+      break;
+    case v1::OPTIMIZE_FOR_LATENCY:
+      options.optimize_for = compiler::OptimizeFor::kLatency;
+      break;
+    case v1::OPTIMIZE_FOR_SIZE:
+      options.optimize_for = compiler::OptimizeFor::kSize;
+      break;
+    default:
+      return absl::InvalidArgumentError(absl::StrCat("options.optimize_for is ", static_cast<int>(proto.optimize_for()),
+                                                     "; known are latency (1), balanced (2) and size (3)"));
+  }
   if (absl::Status status = CheckName("options.model_name", proto.model_name(), true); !status.ok()) return status;
   options.model_name = proto.model_name();
   return options;

@@ -49,6 +49,12 @@ void AddCompileFlags(CLI::App* command, CompileFlags* flags) {
   command->add_option("--math", flags->math, "strict: no transform that changes rounding")
       ->check(CLI::IsMember({"default", "strict"}))
       ->capture_default_str();
+  command
+      ->add_option(
+          "--optimize-for", flags->optimize_for,
+          "latency: weights may grow as far as it saves time; balanced: all together by a quarter; size: not at all")
+      ->check(CLI::IsMember({"latency", "balanced", "size"}))
+      ->capture_default_str();
   command->add_option("--name", flags->name, "Model name in the manifest; default: the graph's name");
   command->add_flag("--local", flags->local, "Compile in this process, without a server; the bytes are the same");
   command->add_option("--threads", flags->threads, "Threads of a --local compile; 0: one per core")
@@ -68,6 +74,7 @@ absl::StatusOr<std::vector<compiler::Options>> ToOptions(const CompileFlags& fla
   compiler::Options common;
   common.opt_level = flags.opt_level;
   common.strict_math = flags.math == "strict";
+  if (auto value = compiler::ParseOptimizeFor(flags.optimize_for)) common.optimize_for = *value;
   common.model_name = flags.name;
   common.threads = flags.threads;
   for (const std::string& text : flags.dims) {

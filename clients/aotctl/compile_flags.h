@@ -19,6 +19,7 @@ struct CompileFlags {
   std::vector<std::string> input_elements;  // NAME=3, NAME=absent
   int opt_level = 3;
   std::string math = "default";
+  std::string optimize_for = "balanced";
   std::string name;
   int threads = 0;
   bool local = false;

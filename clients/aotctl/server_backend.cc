@@ -20,6 +20,17 @@ v1::CompileOptions ToProto(const compiler::Options& options) {
   for (const auto& [name, count] : options.input_elements) (*proto.mutable_input_elements())[name] = count;
   proto.set_strict_math(options.strict_math);
   proto.set_model_name(options.model_name);
+  switch (options.optimize_for) {
+    case compiler::OptimizeFor::kLatency:
+      proto.set_optimize_for(v1::OPTIMIZE_FOR_LATENCY);
+      break;
+    case compiler::OptimizeFor::kBalanced:
+      proto.set_optimize_for(v1::OPTIMIZE_FOR_BALANCED);
+      break;
+    case compiler::OptimizeFor::kSize:
+      proto.set_optimize_for(v1::OPTIMIZE_FOR_SIZE);
+      break;
+  }
   return proto;
 }
 

@@ -38,7 +38,11 @@ class TileEmitter {
   void Outer(llvm::SmallVector<Value>& outer, Value col = {}, int64_t width = 0) {
     if (c_.prepare && outer.size() == c_.prepare_depth && !col) c_.prepare(outer);
     if (c_.tile.panel_outer && outer.size() == c_.panel_depth && !col) {
-      e_.Blocks(c_.cols, c_.tile.width(), [&](Value start, int64_t size) { Outer(outer, start, size); });
+      e_.Blocks(c_.cols, c_.tile.width(), [&](Value start, int64_t size) {
+        if (c_.panel_begin) c_.panel_begin(start);
+        Outer(outer, start, size);
+        if (c_.panel_end) c_.panel_end(start, size);
+      });
       return;
     }
     if (outer.size() < c_.outer.size()) {

@@ -45,6 +45,9 @@ struct Contraction {
   std::function<void(llvm::ArrayRef<Value> outer)> prepare;
   size_t prepare_depth = 0;  // number of outer loops around `prepare`
   size_t panel_depth = 0;    // number of outer loops around the loop over panels, if that is outermost
+  // Run before and after the loops of one panel, if its loop is outermost.
+  std::function<void(Value start)> panel_begin;
+  std::function<void(Value start, int64_t width)> panel_end;
 };
 
 // Stores what a group yields at one index, given the anchor's elements there.

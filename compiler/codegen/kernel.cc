@@ -41,7 +41,10 @@ namespace {
 absl::Status EmitAnchor(KernelContext& context, mlir::Operation* anchor) {
   return llvm::TypeSwitch<mlir::Operation*, absl::Status>(anchor)
       .Case([&](nn::MatMulOp op) { return EmitMatMul(context, op); })
-      .Case([&](nn::ConvOp op) { return context.plan.depthwise ? EmitDepthwise(context, op) : EmitConv(context, op); })
+      .Case([&](nn::ConvOp op) {
+        if (context.plan.winograd > 0) return EmitWinograd(context, op);
+        return context.plan.depthwise ? EmitDepthwise(context, op) : EmitConv(context, op);
+      })
       .Case([&](nn::ConvTransposeOp op) { return EmitConvTranspose(context, op); })
       .Case<nn::MaxPoolOp, nn::AvgPoolOp, nn::LpPoolOp>([&](auto op) { return EmitPool(context, op); })
       .Case<nn::ReduceSumOp, nn::ReduceMeanOp, nn::ReduceProdOp, nn::ReduceMaxOp, nn::ReduceMinOp>(
@@ -114,11 +117,13 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> BuildKernel(nn::GroupOp group,
     elements.push_back(element);
   };
   for (mlir::Value argument : body.getArguments()) add(argument.getType());
-  if (plan.dot) {
-    // The packed words.
+  if (plan.packed_operand) {
+    // As it lies in the weights: for dot products 32-bit words, for minimal filtering more than the filter had.
     unsigned packed = *plan.packed_operand;
-    elements[packed] = builder.getI32Type();
-    arguments[packed] = mlir::MemRefType::get({plan.packing.bytes(1) / 4}, elements[packed]);
+    if (plan.dot) elements[packed] = builder.getI32Type();
+    int64_t size = plan.dot ? plan.packing.bytes(1) / 4 : plan.packing.elements();
+    mlir::Type storage = plan.dot ? elements[packed] : llvm::cast<mlir::MemRefType>(arguments[packed]).getElementType();
+    arguments[packed] = mlir::MemRefType::get({size}, storage);
   }
   for (mlir::Type type : group.getResultTypes()) add(type);
   if (plan.scratch_bytes > 0) arguments.push_back(mlir::MemRefType::get({plan.scratch_bytes}, builder.getI8Type()));

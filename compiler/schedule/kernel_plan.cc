@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/schedule/winograd.h"
+
 namespace aot::schedule {
 namespace {
 
@@ -104,9 +106,40 @@ void PlanMatMul(KernelPlan& plan, nn::MatMulOp op, llvm::ArrayRef<bool> is_const
   }
 }
 
+// A convolution that ChooseWinograd marked.
+void PlanWinograd(KernelPlan& plan, nn::ConvOp op, int results, const target::Description& target) {
+  auto input = nn::TensorTypeOf(op.getInput()).getShape(), result = nn::TensorTypeOf(op.getResult()).getShape();
+  int64_t channels = input[3], features = result[3], positions = int64_t{results + 2} * (results + 2);
+  int64_t tile_rows = CeilDiv(result[1], results), tile_columns = CeilDiv(result[2], results);
+  // Enough tiles for whole register tiles; all of them where reading the weights again costs more than a large scratch.
+  int64_t row_bytes = positions * tile_columns * channels * 4;
+  bool streams_weights = positions * channels * features * 4 > target.l2_bytes;
+  int64_t room = std::max<int64_t>(1, (streams_weights ? 4 * target.l2_bytes : target.l2_bytes / 2) / row_bytes);
+  int64_t wanted = streams_weights ? tile_rows : CeilDiv(14, tile_columns);
+  int64_t blocks = CeilDiv(tile_rows, std::min({wanted, room, tile_rows}));
+  plan.winograd = results;
+  plan.block_rows = CeilDiv(tile_rows, blocks);
+  plan.tile = ChooseTile(target, plan.block_rows * tile_columns, features, channels, 32);
+  plan.tile.panel_outer = true;
+  PanelPacking& packing = plan.packing;
+  packing.winograd = results;
+  packing.groups = positions;
+  packing.k_sizes = {channels};
+  packing.cols = features;
+  packing.width = plan.tile.width();
+  plan.packed_operand = *ArgumentOf(op.getFilter());
+  int64_t band = (results * plan.block_rows + 2) * (results * tile_columns + 2) * channels * 4;
+  plan.input_offset = Reserve(plan, band);
+  plan.transformed_offset = Reserve(plan, row_bytes * plan.block_rows);
+  int64_t width = std::min<int64_t>(plan.tile.width(), features);
+  plan.products_offset = Reserve(plan, positions * plan.block_rows * tile_columns * width * 4);
+}
+
 void PlanConv(KernelPlan& plan, nn::ConvOp op, llvm::ArrayRef<bool> is_constant, const target::Description& target) {
   auto input = nn::TensorTypeOf(op.getInput()), filter = nn::TensorTypeOf(op.getFilter());
   auto result = nn::TensorTypeOf(op.getResult());
+  if (auto winograd = op->getAttrOfType<mlir::IntegerAttr>(kWinograd))
+    return PlanWinograd(plan, op, static_cast<int>(winograd.getInt()), target);
   bool last = op.getChannelsLast();
   int64_t rank = input.getRank(), spatial = rank - 2, group = op.getGroup();
   int64_t channels = last ? input.getShape().back() : input.getDimSize(1);

@@ -34,6 +34,9 @@ struct PanelPacking {
   int64_t cols = 1, col_stride = 1;
   int64_t width = 1;
   int64_t products = 1, zero_point = 0;
+  // The filter [3, 3, K, cols] of a convolution goes transformed, a group for each position (winograd.h): the number of
+  // results along a tile's side, or 0.
+  int winograd = 0;
 
   int64_t depth() const;     // K
   int64_t elements() const;  // of the packed operand
@@ -56,6 +59,10 @@ struct KernelPlan {
   bool depthwise = false;
   Tile tile;
   std::optional<DotPlan> dot;
+  // Results along the side of a tile of minimal filtering (winograd.h), or 0; tile rows that are worked on at once, and
+  // where their transformed inputs and products lie.
+  int winograd = 0;
+  int64_t block_rows = 0, transformed_offset = 0, products_offset = 0;
   // Packing of the operand with this number in the group's operand list, done at compile time.
   std::optional<unsigned> packed_operand;
   // The same packing, done at run time into scratch, for an operand that is not constant.

@@ -141,7 +141,7 @@ class ProgramBuilder {
     std::string key;
     if (packing) {
       key = absl::StrCat(packing->groups, ",", packing->group_stride, ",", packing->cols, ",", packing->col_stride, ",",
-                         packing->width, ",", packing->products, ",", packing->zero_point);
+                         packing->width, ",", packing->products, ",", packing->zero_point, ",", packing->winograd);
       for (auto [size, stride] : llvm::zip(packing->k_sizes, packing->k_strides))
         absl::StrAppend(&key, ";", size, ",", stride);
     }
@@ -196,7 +196,9 @@ class ProgramBuilder {
 
 }  // namespace
 
-absl::StatusOr<Program> BuildProgram(mlir::func::FuncOp function, const target::Description& target) {
+absl::StatusOr<Program> BuildProgram(mlir::func::FuncOp function, const target::Description& target,
+                                     WeightGrowth growth) {
+  ChooseWinograd(function, target, growth);
   return ProgramBuilder(target).Build(function);
 }
 

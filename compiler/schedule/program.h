@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/schedule/kernel_spec.h"
+#include "compiler/schedule/winograd.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace aot::schedule {
@@ -55,8 +56,10 @@ struct Program {
 };
 
 // `function` holds nn.constant, nn.reshape, nn.group and a return (compiler/graph's pipeline). Adds copies for outputs
-// that are inputs, constants or twice the same value. RESOURCE_EXHAUSTED if a size overflows.
-absl::StatusOr<Program> BuildProgram(mlir::func::FuncOp function, const target::Description& target);
+// that are inputs, constants or twice the same value. `growth` bounds what algorithms that keep larger weights may
+// cost: kNone also where rounding must not change. RESOURCE_EXHAUSTED if a size overflows.
+absl::StatusOr<Program> BuildProgram(mlir::func::FuncOp function, const target::Description& target,
+                                     WeightGrowth growth = WeightGrowth::kNone);
 
 // The bytes of the weight segment.
 absl::StatusOr<std::string> PackWeights(const Program& program);

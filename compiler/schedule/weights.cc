@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/ir/reference_bridge.h"
 #include "compiler/schedule/program.h"
+#include "compiler/schedule/winograd.h"
 
 namespace aot::schedule {
 namespace {
@@ -78,6 +79,27 @@ void PackWords(const PanelPacking& packing, const int8_t* from, char* to) {
   }
 }
 
+// A filter [3, 3, K, cols] transformed for minimal filtering, in panels for each position.
+void PackTransformed(const PanelPacking& packing, const float* from, char* to) {
+  int64_t depth = packing.depth(), taps = depth * packing.cols;
+  float* panels = reinterpret_cast<float*>(to);
+  auto matrix = WinogradFilterMatrix(packing.winograd);
+  std::vector<double> transformed(matrix.size() * matrix.size());
+  for (int64_t start = 0; start < packing.cols; start += packing.width) {
+    int64_t width = std::min(packing.width, packing.cols - start);
+    for (int64_t k = 0; k < depth; ++k) {
+      for (int64_t n = start; n < start + width; ++n) {
+        double filter[9];
+        for (int64_t tap = 0; tap < 9; ++tap) filter[tap] = from[tap * taps + k * packing.cols + n];
+        TransformFilter(matrix, filter, transformed.data());
+        int64_t at = start * depth + k * width + n - start;
+        for (size_t p = 0; p < transformed.size(); ++p)
+          panels[static_cast<int64_t>(p) * taps + at] = static_cast<float>(transformed[p]);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> PackWeights(const Program& program) {
@@ -90,7 +112,9 @@ absl::StatusOr<std::string> PackWeights(const Program& program) {
     int64_t planned = weight.packing ? weight.packing->bytes(element_bytes) : size;
     if (planned != weight.bytes)
       return absl::InternalError(absl::StrCat("a constant has ", planned, " bytes, planned were ", weight.bytes));
-    if (weight.packing && weight.packing->products > 1)
+    if (weight.packing && weight.packing->winograd > 0)
+      PackTransformed(*weight.packing, reinterpret_cast<const float*>(tensor->bytes().data()), &bytes[weight.offset]);
+    else if (weight.packing && weight.packing->products > 1)
       PackWords(*weight.packing, reinterpret_cast<const int8_t*>(tensor->bytes().data()), &bytes[weight.offset]);
     else if (weight.packing)
       Pack(*weight.packing, tensor->bytes().data(), element_bytes, &bytes[weight.offset]);

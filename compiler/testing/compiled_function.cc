@@ -118,7 +118,8 @@ absl::StatusOr<Comparison> CompileAndCompare(absl::string_view text, absl::strin
   mlir::PassManager passes(&context);
   graph::BuildGraphPipeline(passes, opt_level, /*strict_math=*/false);
   if (mlir::failed(passes.run(*module))) return absl::InternalError(errors);
-  auto program = schedule::BuildProgram(module->lookupSymbol<mlir::func::FuncOp>("main"), **target);
+  auto program = schedule::BuildProgram(module->lookupSymbol<mlir::func::FuncOp>("main"), **target,
+                                        opt_level == 0 ? schedule::WeightGrowth::kNone : schedule::WeightGrowth::kFree);
   if (!program.ok()) return program.status();
   std::string key(32, '\1');
   auto objects = codegen::GenerateObjects(*program, **target, key, 2, nullptr);

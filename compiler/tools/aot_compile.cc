@@ -23,6 +23,7 @@ struct Arguments {
   std::vector<std::string> dims, input_shapes, input_elements, external;
   int opt_level = 3;
   std::string math = "default";
+  std::string optimize_for = "balanced";
   std::string name;
   int threads = 0;
   bool check = false;
@@ -47,6 +48,10 @@ void Declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--opt", arguments.opt_level, "0: only what is needed, to 3: all")->check(CLI::Range(0, 3));
   app.add_option("--math", arguments.math, "strict: no transform that changes rounding")
       ->check(CLI::IsMember({"default", "strict"}));
+  app.add_option(
+         "--optimize-for", arguments.optimize_for,
+         "latency: weights may grow as far as it saves time; balanced: all together by a quarter; size: not at all")
+      ->check(CLI::IsMember({"latency", "balanced", "size"}));
   app.add_option("--name", arguments.name, "Model name in the manifest; default: the graph's name");
   app.add_option("--threads", arguments.threads, "Threads of the compile; 0: one per core")->check(CLI::Range(0, 1024));
   app.add_flag("--check", arguments.check,
@@ -67,6 +72,7 @@ absl::StatusOr<Options> ToOptions(const Arguments& arguments) {
   options.target = arguments.target;
   options.opt_level = arguments.opt_level;
   options.strict_math = arguments.math == "strict";
+  if (auto value = ParseOptimizeFor(arguments.optimize_for)) options.optimize_for = *value;
   options.model_name = arguments.name;
   options.threads = arguments.threads;
   for (const std::string& text : arguments.dims) {

@@ -29,6 +29,7 @@ struct Args {
   int limit_seconds = 900;
   int threads = 0;
   bool strict_math = false;
+  std::string optimize_for = "latency";
   bool all = false;
 };
 
@@ -39,6 +40,9 @@ void AddOptions(CLI::App& app, Args* args) {
   app.add_option("--target", args->target, "Target; native: the best for this machine")->capture_default_str();
   app.add_option("--opt", args->opt_level, "Optimisation level, 0 to 3")
       ->check(CLI::Range(0, 3))
+      ->capture_default_str();
+  app.add_option("--optimize-for", args->optimize_for, "latency, balanced or size")
+      ->check(CLI::IsMember({"latency", "balanced", "size"}))
       ->capture_default_str();
   app.add_flag("--strict-math", args->strict_math, "No transform that changes rounding");
   app.add_option("--json", args->json, "Write the results to this file");
@@ -100,6 +104,7 @@ absl::StatusOr<int> Run(Args args, const std::string& program) {
   options.compile.target = *target;
   options.compile.opt_level = args.opt_level;
   options.compile.strict_math = args.strict_math;
+  if (auto value = compiler::ParseOptimizeFor(args.optimize_for)) options.compile.optimize_for = *value;
   options.compile.threads = args.threads;
   absl::StatusOr<ExecutorFactory> executor = ChooseExecutor(*target, program, &args);
   if (!executor.ok()) return executor.status();

@@ -29,6 +29,7 @@ struct Args {
   std::string models, library, json, target = "native";
   Selection selection;
   int opt_level = 3;
+  std::string optimize_for = "latency";
   double seconds = 3;  // of timing, for each model
   double max_ratio = 20;
 };
@@ -83,6 +84,7 @@ absl::StatusOr<Times> TimeModel(const std::string& directory, const Args& args) 
   compiler::Options options;
   options.target = args.target;
   options.opt_level = args.opt_level;
+  if (auto value = compiler::ParseOptimizeFor(args.optimize_for)) options.optimize_for = *value;
   std::vector<reference::Tensor> inputs;
   for (size_t i = 0; i < names->size(); ++i) {
     auto found = sets->front().inputs.find(static_cast<int>(i));
@@ -168,6 +170,9 @@ int main(int argc, char** argv) {
   app.add_option("--smallest", args.selection.smallest, "Then only the K smallest")->check(CLI::PositiveNumber);
   app.add_option("--ort", args.library, "libonnxruntime.so, as tools/fetch_onnxruntime.sh prints it")->required();
   app.add_option("--target", args.target, "Target; native: the best for this machine")->capture_default_str();
+  app.add_option("--optimize-for", args.optimize_for, "latency, balanced or size")
+      ->check(CLI::IsMember({"latency", "balanced", "size"}))
+      ->capture_default_str();
   app.add_option("--opt", args.opt_level, "Optimisation level, 0 to 3")->check(CLI::Range(0, 3))->capture_default_str();
   app.add_option("--seconds", args.seconds, "Timing for each model")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--max-ratio", args.max_ratio, "Exit status 1 if a model is slower")->capture_default_str();
