@@ -121,6 +121,7 @@ absl::StatusOr<Values> GraphImporter::ImportSubgraph(const GraphProto& graph, co
 absl::StatusOr<Values> GraphImporter::ImportControlFlow(const NodeProto& node, const Values& inputs, const Frame& frame,
                                                         const Scope& scope) {
   if (node.op_type() == "If") return ImportIf(node, inputs, frame, scope);
+  if (node.op_type() == "FlexAttention") return ImportFlexAttention(node, inputs, frame, scope);
   const GraphProto* body = FindGraph(node, "body");
   if (!body) return absl::InvalidArgumentError("it needs the attribute body");
   if (!AllKnown(inputs)) {

@@ -200,5 +200,149 @@ TEST(LinearAttention, ConvolutionSeesThePastAlone) {
   Expect(results[1], {1, 1, 1}, {3});
 }
 
+std::vector<float> Counting(size_t count) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>((i * 7 + 3) % 11) - 4;
+  return values;
+}
+
+TEST(Regions, RoiAlign) {
+  auto align = [&](const Tensor& x, const std::vector<float>& boxes, const std::vector<AttributeProto>& attributes,
+                   int64_t opset = 22) {
+    const int64_t count = static_cast<int64_t>(boxes.size()) / 4;
+    return Results({"RoiAlign",
+                    {x, Floats({count, 4}, boxes), Longs({count}, std::vector<int64_t>(count, 0))},
+                    attributes,
+                    {},
+                    1,
+                    opset})[0];
+  };
+  const Tensor small = Floats({1, 1, 2, 2}, {1, 2, 3, 4});
+  Expect(align(small, {0, 0, 2, 2}, {IntAttribute("sampling_ratio", 1)}), {1, 1, 1, 1}, {2.5});
+  // Two samples in each direction, at the elements; far outside there is nothing.
+  Expect(align(small, {0, 0, 2, 2, 90, 90, 92, 92}, {}), {2, 1, 1, 1}, {2.5, 0});
+  // Before version 16 without half a pixel: the sample is at 1, 1.
+  Expect(align(small, {0, 0, 2, 2}, {IntAttribute("sampling_ratio", 1)}, 10), {1, 1, 1, 1}, {4});
+  Expect(align(small, {0, 0, 2, 2}, {IntAttribute("sampling_ratio", 2), StringAttribute("mode", "max")}), {1, 1, 1, 1},
+         {4});
+  // As many samples as the box decides: cells of 2.5 elements have three, of 0.4 one; boxes may reach out of the image.
+  const Tensor large = Floats({1, 2, 7, 6}, Counting(84));
+  const std::vector<AttributeProto> two_by_two = {IntAttribute("output_height", 2), IntAttribute("output_width", 2)};
+  for (const auto& [box, ratio] : std::vector<std::pair<std::vector<float>, int>>{
+           {{0.5, 1, 5.5, 6}, 3}, {{1.2f, 3.1f, 2, 3.9f}, 1}, {{-9, -7, 9, 11}, 9}, {{-1.5, -1.5, 2.5, 2.5}, 2}}) {
+    std::vector<AttributeProto> fixed = two_by_two;
+    fixed.push_back(IntAttribute("sampling_ratio", ratio));
+    EXPECT_THAT(Values(align(large, box, two_by_two)), Pointwise(DoubleNear(1e-4), Values(align(large, box, fixed))))
+        << box[0];
+  }
+  // A box of no size has no samples.
+  EXPECT_THAT(Values(align(large, {3, 3, 3, 3}, {})), Pointwise(DoubleNear(0), {0.0, 0.0}));
+}
+
+TEST(Regions, DeformConvWithoutOffsetsIsAConvolution) {
+  const Tensor x = Floats({1, 4, 5, 5}, Counting(100)), filter = Floats({2, 2, 3, 2}, Counting(24));
+  const std::vector<AttributeProto> attributes = {IntsAttribute("pads", {1, 0, 2, 1}), IntsAttribute("strides", {2, 1}),
+                                                  IntsAttribute("dilations", {1, 2}), IntAttribute("group", 2)};
+  const Tensor expected = Results({"Conv", {x, filter, Floats({2}, {1, -1})}, attributes})[0];
+  const int64_t height = expected.shape()[2], width = expected.shape()[3], points = height * width;
+  std::vector<AttributeProto> moved = attributes;
+  moved.push_back(IntAttribute("offset_group", 2));
+  auto deform = [&](float down, float across, float mask) {
+    std::vector<float> offsets;
+    for (int64_t i = 0; i < 24 * points; ++i) offsets.push_back(i / points % 2 == 0 ? down : across);
+    return Results({"DeformConv",
+                    {x, filter, Floats({1, 24, height, width}, offsets), Floats({2}, {1, -1}),
+                     Floats({1, 12, height, width}, std::vector<float>(12 * points, mask))},
+                    moved})[0];
+  };
+  Expect(deform(0, 0, 1), expected.shape(), Values(expected));
+  // Without any weight the bias is left, and so it is far outside.
+  for (const Tensor& empty : {deform(0.3f, 0.7f, 0), deform(100, -100, 1)}) {
+    EXPECT_EQ(empty.GetFloat(0), 1);
+    EXPECT_EQ(empty.GetFloat(points), -1);
+  }
+}
+
+TEST(Determinants, OfAnySize) {
+  Expect(Results({"Det", {Floats({2, 2}, {1, 2, 3, 4})}})[0], {}, {-2});
+  Expect(Results({"Det", {Floats({2, 1, 1}, {5, -3})}})[0], {2}, {5, -3});
+  // An exchange of rows, a matrix without an inverse, and one whose first step meets a zero.
+  Expect(Results({"Det", {Floats({3, 2, 2}, {0, 1, 1, 0, 1, 2, 2, 4, 0, 2, 3, 1})}})[0], {3}, {-1, 0, -6});
+  Expect(Results({"Det", {Floats({3, 3}, {2, -3, 1, 2, 0, -1, 1, 4, 5})}})[0], {}, {49});
+  Expect(Results({"Det", {Floats({4, 4}, {0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0, 0, 0})}})[0], {}, {24});
+}
+
+TEST(Pooling, IndicesOfTheLargest) {
+  const Tensor x = Floats({1, 2, 2, 3}, {1, 5, 5, 2, 0, 4, -9, -8, -7, -6, -5, -4});
+  auto indices = [&](std::vector<AttributeProto> attributes) {
+    auto results = Results({"MaxPool", {x}, attributes, {}, 2});
+    EXPECT_EQ(results[1].element(), ElementType::kInt64);
+    return Values(results[1]);
+  };
+  const AttributeProto kernel = IntsAttribute("kernel_shape", {2, 2});
+  EXPECT_THAT(indices({kernel}), Pointwise(DoubleNear(0), {1.0, 1.0, 10.0, 11.0}));
+  EXPECT_THAT(indices({kernel, IntAttribute("storage_order", 1)}), Pointwise(DoubleNear(0), {2.0, 2.0, 9.0, 11.0}));
+  // The padding is never the largest.
+  EXPECT_THAT(indices({kernel, IntsAttribute("pads", {1, 1, 0, 0}), IntsAttribute("strides", {2, 2})}),
+              Pointwise(DoubleNear(0), {0.0, 1.0, 6.0, 8.0}));
+}
+
+TEST(NGrams, CountsWithWeights) {
+  const Tensor x = Longs({2, 5}, {1, 2, 1, 2, 3, 3, 1, 3, 2, 1});
+  std::vector<AttributeProto> attributes = {IntsAttribute("pool_int64s", {1, 3, 1, 2, 2, 1}),
+                                            IntsAttribute("ngram_counts", {0, 2}),
+                                            IntsAttribute("ngram_indexes", {0, 3, 2, 1}),
+                                            IntAttribute("min_gram_length", 1),
+                                            IntAttribute("max_gram_length", 2),
+                                            IntAttribute("max_skip_count", 1)};
+  auto run = [&](const std::string& mode, bool weights) {
+    std::vector<AttributeProto> all = attributes;
+    all.push_back(StringAttribute("mode", mode));
+    if (weights) all.push_back(FloatsAttribute("weights", {10, 20, 30, 40}));
+    return Values(Results({"TfIdfVectorizer", {x}, all})[0]);
+  };
+  // Columns: 1 | 2 1 | 1 2 | 3; pairs next to each other and with one element between.
+  EXPECT_THAT(run("TF", false), Pointwise(DoubleNear(0), {2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 1.0, 2.0}));
+  EXPECT_THAT(run("IDF", true), Pointwise(DoubleNear(0), {10.0, 20.0, 30.0, 40.0, 10.0, 20.0, 30.0, 40.0}));
+  EXPECT_THAT(run("TFIDF", true), Pointwise(DoubleNear(0), {20.0, 20.0, 60.0, 40.0, 20.0, 20.0, 30.0, 80.0}));
+}
+
+TEST(Mel, FiltersFromRunTimeFrequencies) {
+  auto scalar = [](float value) { return Floats({}, {value}); };
+  ModelBuilder model(17);
+  model.Input("rate", {}, TensorProto::INT64).Input("low", {}).Input("high", {}).Output("y");
+  model.Constant(Int64Tensor("bands", {}, {5})).Constant(Int64Tensor("length", {}, {32}));
+  model.Node("MelWeightMatrix", {"bands", "length", "rate", "low", "high"}, {"y"});
+  auto results = RunModel(model, {Longs({}, {16000}), scalar(60), scalar(7600)});
+  ASSERT_TRUE(results.ok()) << results.status();
+  // The edges' bins by hand; the first band has both of its first edges in one.
+  std::vector<double> expected(17 * 5, 0.0);
+  const int edges[] = {0, 0, 1, 2, 4, 7, 10};
+  for (int band = 0; band < 5; ++band) {
+    for (int bin = 0; bin < 17; ++bin) {
+      const int width = edges[band + 1] - edges[band];
+      const double up = width == 0 ? bin == edges[band] : static_cast<double>(bin - edges[band]) / width;
+      const double down = static_cast<double>(edges[band + 2] - bin) / (edges[band + 2] - edges[band + 1]);
+      expected[static_cast<size_t>(bin * 5 + band)] = std::max(0.0, std::min(up, down));
+    }
+  }
+  Expect((*results)[0], {17, 5}, expected);
+}
+
+TEST(Attention, LengthsOfKeys) {
+  const Tensor query = Floats({2, 1, 2, 1}, {0, 0, 0, 0}), key = Floats({2, 1, 3, 1}, {1, 2, 3, 1, 2, 3});
+  const Tensor value = Floats({2, 1, 3, 1}, {2, 4, 9, 2, 4, 9});
+  const Tensor lengths = Longs({2}, {2, 0});
+  ModelBuilder model(24);
+  model.Input("q", {2, 1, 2, 1}).Input("k", {2, 1, 3, 1}).Input("v", {2, 1, 3, 1}).Input("n", {2}, TensorProto::INT64);
+  model.Output("y").Output("z");
+  model.Node("Attention", {"q", "k", "v", "", "", "", "n"}, {"y"});
+  model.Node("Attention", {"q", "k", "v", "", "", "", "n"}, {"z"}, {IntAttribute("is_causal", 1)});
+  auto results = RunModel(model, {query, key, value, lengths});
+  ASSERT_TRUE(results.ok()) << results.status();
+  Expect((*results)[0], {2, 1, 2, 1}, {3, 3, 0, 0});
+  Expect((*results)[1], {2, 1, 2, 1}, {2, 3, 0, 0});
+}
+
 }  // namespace
 }  // namespace aot::import::onnx

@@ -23,10 +23,8 @@ absl::Status At(const std::string& place, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(place, ": ", status.message()));
 }
 
-int64_t NewestOf(absl::string_view domain) { return domain == kMlDomain ? kNewestMlOpset : kNewestOpset; }
-
 std::string SupportedOpsets(absl::string_view domain, const Operator& op) {
-  return absl::StrCat("opsets ", op.versions.front(), " to ", NewestOf(domain));
+  return absl::StrCat("opsets ", op.versions.front(), " to ", NewestOpset(domain));
 }
 
 }  // namespace
@@ -212,12 +210,13 @@ absl::StatusOr<std::vector<Value>> GraphImporter::CallOperator(const NodeProto& 
     for (const AttributeProto& attribute : node.attribute()) {
       if (attribute.has_g()) ReportUnknownOperators(attribute.g(), frame);
     }
-    const bool known = domain.empty() || domain == kMlDomain;
+    const bool known = NewestOpset(domain) > 0;
     return Unsupported(known ? "the operator is not known" : absl::StrCat("domain ", Quoted(domain)),
                        known ? "the operators in the list of supported operators"
-                             : "operators of ai.onnx, ai.onnx.ml and functions that the model defines");
+                             : "operators of ai.onnx, ai.onnx.ml, ai.onnx.preview and com.microsoft, and functions "
+                               "that the model defines");
   }
-  if (opset > NewestOf(domain)) return Unsupported(absl::StrCat("opset ", opset), SupportedOpsets(domain, *op));
+  if (opset > NewestOpset(domain)) return Unsupported(absl::StrCat("opset ", opset), SupportedOpsets(domain, *op));
   const int version = SelectVersion(*op, opset);
   if (version == 0) {
     return Unsupported(absl::StrCat("the operator is newer than opset ", opset), SupportedOpsets(domain, *op));

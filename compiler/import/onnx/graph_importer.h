@@ -74,6 +74,9 @@ class GraphImporter {
   absl::StatusOr<std::vector<Value>> ImportSequenceMap(const NodeProto& node, const GraphProto& body,
                                                        const std::vector<Value>& inputs, const Frame& frame,
                                                        const Scope& scope);
+  // ai.onnx.preview's attention, whose subgraphs change scores and probabilities (flex_attention.cc).
+  absl::StatusOr<std::vector<Value>> ImportFlexAttention(const NodeProto& node, const std::vector<Value>& inputs,
+                                                         const Frame& frame, const Scope& scope);
   // Writes a subgraph's nodes out; gives its outputs. Names of the outer graphs are visible in it.
   absl::StatusOr<std::vector<Value>> ImportSubgraph(const GraphProto& graph, const std::vector<Value>& inputs,
                                                     const Frame& frame, const Scope& scope);

@@ -6,12 +6,44 @@ namespace aot::import::onnx {
 
 absl::Span<const Family> Families() {
   static const auto* const families = new std::vector<Family>{
-      ArithmeticFamily(), ActivationFamily(),      ComparisonFamily(),  ConvolutionFamily(), PoolingFamily(),
-      MatMulFamily(),     NormalisationFamily(),   SoftmaxFamily(),     ReductionFamily(),   ShapeFamily(),
-      MovementFamily(),   IndexingFamily(),        GenerationFamily(),  ResizeFamily(),      QuantisationFamily(),
-      AttentionFamily(),  RecurrentFamily(),       ControlFlowFamily(), MlTreesFamily(),     MlLinearFamily(),
-      MlFeaturesFamily(), LinearAttentionFamily(), LossFamily(),        SignalFamily(),      GridFamily(),
-      SequenceFamily(),   OptionalFamily()};
+      ArithmeticFamily(),
+      ActivationFamily(),
+      ComparisonFamily(),
+      ConvolutionFamily(),
+      PoolingFamily(),
+      MatMulFamily(),
+      NormalisationFamily(),
+      SoftmaxFamily(),
+      ReductionFamily(),
+      ShapeFamily(),
+      MovementFamily(),
+      IndexingFamily(),
+      GenerationFamily(),
+      ResizeFamily(),
+      QuantisationFamily(),
+      AttentionFamily(),
+      RecurrentFamily(),
+      ControlFlowFamily(),
+      MlTreesFamily(),
+      MlLinearFamily(),
+      MlFeaturesFamily(),
+      LinearAttentionFamily(),
+      LossFamily(),
+      SignalFamily(),
+      GridFamily(),
+      SequenceFamily(),
+      OptionalFamily(),
+      RegionsFamily(),
+      DeterminantFamily(),
+      NgramsFamily(),
+      MelFamily(),
+      PreviewFamily(),
+      MicrosoftFusedFamily(),
+      MicrosoftNormalisationFamily(),
+      MicrosoftAttentionFamily(),
+      MicrosoftQuantisationFamily(),
+      MicrosoftMatMulFamily(),
+  };
   return *families;
 }
 
@@ -35,6 +67,17 @@ Family ControlFlowFamily() {
       {"Scan", {8, 9, 11, 16, 19, 21, 23, 24, 25}, 1, kVariadic, nullptr},
   };
   return {"control flow", operators};
+}
+
+Family PreviewFamily() {
+  static const std::vector<Operator> operators = {{"FlexAttention", {1}, 3, 3, nullptr}};
+  return {"operators in preview", operators, kPreviewDomain};
+}
+
+int64_t NewestOpset(absl::string_view domain) {
+  if (domain.empty()) return kNewestOpset;
+  if (domain == kMlDomain) return 5;
+  return domain == kPreviewDomain || domain == kMicrosoftDomain ? 1 : 0;
 }
 
 int SelectVersion(const Operator& op, int64_t opset) {

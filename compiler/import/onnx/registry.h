@@ -33,8 +33,10 @@ struct Operator {
 };
 
 constexpr absl::string_view kMlDomain = "ai.onnx.ml";
-// The newest version of that domain that the importer was checked against.
-constexpr int64_t kNewestMlOpset = 5;
+constexpr absl::string_view kPreviewDomain = "ai.onnx.preview";
+constexpr absl::string_view kMicrosoftDomain = "com.microsoft";
+// The newest version of a domain that the importer was checked against; 0 if it has no operators of that domain.
+int64_t NewestOpset(absl::string_view domain);
 
 struct Family {
   absl::string_view name;
@@ -70,11 +72,21 @@ Family LinearAttentionFamily();
 Family LossFamily();
 Family SignalFamily();
 Family GridFamily();
+Family RegionsFamily();
+Family DeterminantFamily();
+Family NgramsFamily();
+Family MelFamily();
 Family ControlFlowFamily();
 Family SequenceFamily();
 Family OptionalFamily();
 Family MlTreesFamily();
 Family MlLinearFamily();
 Family MlFeaturesFamily();
+Family PreviewFamily();
+Family MicrosoftFusedFamily();
+Family MicrosoftNormalisationFamily();
+Family MicrosoftAttentionFamily();
+Family MicrosoftQuantisationFamily();
+Family MicrosoftMatMulFamily();
 
 }  // namespace aot::import::onnx

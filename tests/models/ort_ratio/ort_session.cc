@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cstring>
+
 #include "absl/strings/str_cat.h"
 
 namespace aot::tests {
@@ -20,6 +22,11 @@ enum ApiIndex {
   kSessionGetOutputCount = 31,
   kSessionGetOutputName = 37,
   kCreateTensorWithDataAsOrtValue = 49,
+  kGetTensorMutableData = 51,
+  kGetTensorElementType = 60,
+  kGetDimensionsCount = 61,
+  kGetDimensions = 62,
+  kGetTensorTypeAndShape = 65,
   kCreateCpuMemoryInfo = 69,
   kAllocatorFree = 76,
   kGetAllocatorWithDefaultOptions = 78,
@@ -28,6 +35,7 @@ enum ApiIndex {
   kReleaseMemoryInfo = 94,
   kReleaseSession = 95,
   kReleaseValue = 96,
+  kReleaseTensorTypeAndShapeInfo = 99,
   kReleaseSessionOptions = 100,
 };
 
@@ -140,17 +148,58 @@ OrtSession::~OrtSession() {
   // The library stays loaded: it doesn't support being unloaded.
 }
 
-absl::Status OrtSession::Invoke() {
-  std::vector<void*> outputs(output_pointers_.size(), nullptr);
+absl::Status OrtSession::RunInto(std::vector<void*>& outputs) {
+  outputs.assign(output_pointers_.size(), nullptr);
   using Run =
       void*(void*, const void*, const char* const*, const void* const*, size_t, const char* const*, size_t, void**);
-  absl::Status status =
-      Check(Function<Run>(kRun)(session_, nullptr, input_pointers_.data(), values_.data(), values_.size(),
-                                output_pointers_.data(), output_pointers_.size(), outputs.data()));
-  for (void* output : outputs) {
-    if (output != nullptr) Function<void(void*)>(kReleaseValue)(output);
+  return Check(Function<Run>(kRun)(session_, nullptr, input_pointers_.data(), values_.data(), values_.size(),
+                                   output_pointers_.data(), output_pointers_.size(), outputs.data()));
+}
+
+void OrtSession::Release(const std::vector<void*>& values) {
+  for (void* value : values) {
+    if (value != nullptr) Function<void(void*)>(kReleaseValue)(value);
   }
+}
+
+absl::StatusOr<reference::Tensor> OrtSession::CopyOf(void* value) const {
+  if (value == nullptr) return reference::Tensor();  // an optional output that isn't there
+  void *info = nullptr, *data = nullptr;
+  absl::Status status = Check(Function<void*(void*, void**)>(kGetTensorTypeAndShape)(value, &info));
+  if (!status.ok()) return status;
+  int element = 0;
+  size_t rank = 0;
+  status.Update(Check(Function<void*(void*, int*)>(kGetTensorElementType)(info, &element)));
+  status.Update(Check(Function<void*(void*, size_t*)>(kGetDimensionsCount)(info, &rank)));
+  reference::Shape shape(rank);
+  status.Update(Check(Function<void*(void*, int64_t*, size_t)>(kGetDimensions)(info, shape.data(), rank)));
+  status.Update(Check(Function<void*(void*, void**)>(kGetTensorMutableData)(value, &data)));
+  Function<void(void*)>(kReleaseTensorTypeAndShapeInfo)(info);
+  if (!status.ok()) return status;
+  reference::Tensor tensor(reference::TensorType{static_cast<reference::ElementType>(element), std::move(shape)});
+  std::memcpy(tensor.mutable_bytes().data(), data, tensor.bytes().size());
+  return tensor;
+}
+
+absl::Status OrtSession::Invoke() {
+  std::vector<void*> outputs;
+  absl::Status status = RunInto(outputs);
+  Release(outputs);
   return status;
+}
+
+absl::StatusOr<std::vector<reference::Tensor>> OrtSession::Run() {
+  std::vector<void*> outputs;
+  absl::Status status = RunInto(outputs);
+  std::vector<reference::Tensor> tensors;
+  for (size_t i = 0; status.ok() && i < outputs.size(); ++i) {
+    absl::StatusOr<reference::Tensor> tensor = CopyOf(outputs[i]);
+    status = tensor.status();
+    if (status.ok()) tensors.push_back(*std::move(tensor));
+  }
+  Release(outputs);
+  if (!status.ok()) return status;
+  return tensors;
 }
 
 }  // namespace aot::tests

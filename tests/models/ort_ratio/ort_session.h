@@ -26,6 +26,8 @@ class OrtSession {
 
   // One inference with all outputs, which are dropped. ONNX Runtime allocates them: its own arena makes that cheap.
   absl::Status Invoke();
+  // The same, with the values of all outputs, which must be dense tensors of numbers.
+  absl::StatusOr<std::vector<reference::Tensor>> Run();
 
  private:
   OrtSession() = default;
@@ -33,6 +35,10 @@ class OrtSession {
   absl::Status CreateSession(const std::string& model);
   absl::Status BindInputs(const std::vector<reference::Tensor>& inputs);
   absl::Status NameOutputs();
+  // One inference; the caller releases what it gives, also with an error.
+  absl::Status RunInto(std::vector<void*>& outputs);
+  absl::StatusOr<reference::Tensor> CopyOf(void* value) const;
+  void Release(const std::vector<void*>& values);
   // Takes ownership of an OrtStatus.
   absl::Status Check(void* status) const;
   template <typename Signature>

@@ -34,8 +34,14 @@ absl::StatusOr<Results> ImportMatMul(Node& n) {
   return Results{result};
 }
 
-// alpha A' B' + beta C
 absl::StatusOr<Results> ImportGemm(Node& n) {
+  ASSIGN_OR_RETURN(Value result, Gemm(n));
+  return Results{result};
+}
+
+}  // namespace
+
+absl::StatusOr<Value> Gemm(Node& n) {
   const Value& a = n.In(0);
   const Value& c = n.In(1);
   RETURN_IF_ERROR(n.RequireSameElement(0, 1));
@@ -52,17 +58,15 @@ absl::StatusOr<Results> ImportGemm(Node& n) {
     return factor == 1.0 ? x : n.b.Mul(x, n.b.Scalar(x.element(), factor));
   };
   result = scaled(result, alpha);
-  if (!n.Has(2) || beta == 0.0) return Results{result};
+  if (!n.Has(2) || beta == 0.0) return result;
   RETURN_IF_ERROR(n.RequireSameElement(0, 2));
   const auto shape = BroadcastShape(result.shape(), n.In(2).shape());
   if (!shape || *shape != result.shape()) {
     return absl::InvalidArgumentError(absl::StrCat("the shape ", reference::ToString(n.In(2).shape()),
                                                    " of C doesn't broadcast to ", reference::ToString(result.shape())));
   }
-  return Results{n.b.Add(result, scaled(n.In(2), beta))};
+  return n.b.Add(result, scaled(n.In(2), beta));
 }
-
-}  // namespace
 
 Family MatMulFamily() {
   static const std::vector<Operator> operators = {

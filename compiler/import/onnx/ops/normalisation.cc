@@ -104,6 +104,22 @@ absl::StatusOr<Results> ImportRmsNormalization(Node& n) {
   return Results{n.b.Emit("rms_norm", {{"axis", axis}, {"epsilon", n.Float("epsilon", 1e-5)}}, {x, scale}, x.type())};
 }
 
+// ONNX Runtime's own operator in ONNX's domain: RMSNormalization with the inverse deviation as its second output.
+absl::StatusOr<Results> ImportSimplifiedLayerNormalization(Node& n) {
+  ASSIGN_OR_RETURN(Results results, ImportRmsNormalization(n));
+  if (!n.Wants(1)) return results;
+  const Value& x = n.In(0);
+  ASSIGN_OR_RETURN(const int64_t axis, n.Axis(n.Int("axis", -1), x.rank()));
+  std::vector<int64_t> axes(static_cast<size_t>(x.rank() - axis));
+  std::iota(axes.begin(), axes.end(), axis);
+  ASSIGN_OR_RETURN(const ElementType stash, ToElementType(n.Int("stash_type", TensorProto::FLOAT)));
+  const Value wide = n.b.Cast(x, stash);
+  const Value mean = n.b.Reduce("reduce_mean", n.b.Mul(wide, wide), axes);
+  const Value deviation = n.b.Unary("sqrt", n.b.Add(mean, n.b.Scalar(stash, n.Float("epsilon", 1e-5))));
+  results.push_back(n.b.Unary("reciprocal", deviation));
+  return results;
+}
+
 absl::StatusOr<Results> ImportLpNormalization(Node& n) {
   const Value& x = n.In(0);
   ASSIGN_OR_RETURN(const int64_t axis, n.Axis(n.Int("axis", -1), x.rank()));
@@ -155,10 +171,11 @@ Family NormalisationFamily() {
       {"GroupNormalization", {18, 21}, 3, 3, ImportGroupNormalization},
       {"InstanceNormalization", {1, 6, 22}, 3, 3, ImportInstanceNormalization},
       {"LRN", {1, 13}, 1, 1, ImportLrn},
-      {"LayerNormalization", {17}, 2, 3, ImportLayerNormalization},
+      {"LayerNormalization", {1, 17}, 2, 3, ImportLayerNormalization},
       {"LpNormalization", {1, 22}, 1, 1, ImportLpNormalization},
       {"MeanVarianceNormalization", {1, 9, 13}, 1, 1, ImportMeanVarianceNormalization},
       {"RMSNormalization", {23}, 2, 2, ImportRmsNormalization},
+      {"SimplifiedLayerNormalization", {1}, 2, 2, ImportSimplifiedLayerNormalization},
   };
   return {"normalisation", operators};
 }

@@ -1,4 +1,5 @@
 // Quantisation: conversions, and integer arithmetic on quantised tensors written out exactly.
+#include "compiler/import/onnx/ops/quantisation.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/ops/convolution.h"
 #include "compiler/import/onnx/ops/matrix_product.h"
@@ -46,64 +47,10 @@ absl::StatusOr<int64_t> ReadBlock(Node& n) {
   return absl::InvalidArgumentError(absl::StrCat("block_size is ", block));
 }
 
-absl::StatusOr<Results> ImportQuantizeLinear(Node& n) {
-  Value x = n.In(0);
-  const int64_t axis = n.Int("axis", 1);
-  ASSIGN_OR_RETURN(const int64_t block, ReadBlock(n));
-  ElementType element = n.Has(2) ? n.In(2).element() : ElementType::kUint8;
-  if (const int64_t dtype = n.Int("output_dtype", 0); dtype != 0) {
-    ASSIGN_OR_RETURN(const ElementType wanted, ToElementType(dtype));
-    if (n.Has(2) && wanted != element)
-      return absl::InvalidArgumentError("output_dtype differs from the zero point's type");
-    element = wanted;
-  }
-  if (!n.Flag("saturate", true)) return Unsupported("saturate=0", "saturate=1");
-  RETURN_IF_ERROR(n.RequireFloat(1));
-  ASSIGN_OR_RETURN(const Value scale, Spread(n, x, n.In(1), axis, block));
-  Value zero_point;
-  if (n.Has(2)) {
-    ASSIGN_OR_RETURN(zero_point, Spread(n, x, n.In(2), axis, block));
-  }
-  x = n.b.Cast(x, scale.element());
-  return Results{n.b.Emit("quantize", {}, {x, scale, zero_point}, {element, x.shape()})};
-}
-
-absl::StatusOr<Results> ImportDequantizeLinear(Node& n) {
-  const Value& x = n.In(0);
-  const int64_t axis = n.Int("axis", 1);
-  ASSIGN_OR_RETURN(const int64_t block, ReadBlock(n));
-  RETURN_IF_ERROR(n.RequireFloat(1));
-  ASSIGN_OR_RETURN(const Value scale, Spread(n, x, n.In(1), axis, block));
-  Value zero_point;
-  if (n.Has(2)) {
-    RETURN_IF_ERROR(n.RequireSameElement(0, 2));
-    ASSIGN_OR_RETURN(zero_point, Spread(n, x, n.In(2), axis, block));
-  }
-  const Value result = n.b.Emit("dequantize", {}, {x, scale, zero_point}, {scale.element(), x.shape()});
-  ElementType element = scale.element();
-  if (const int64_t dtype = n.Int("output_dtype", 0); dtype != 0) {
-    ASSIGN_OR_RETURN(element, ToElementType(dtype));
-  }
-  return Results{n.b.Cast(result, element)};
-}
-
-// To uint8, with a scale from the extremes of the tensor and 0.
 absl::StatusOr<Results> ImportDynamicQuantizeLinear(Node& n) {
-  Builder& b = n.b;
-  const Value& x = n.In(0);
   RETURN_IF_ERROR(n.RequireFloat(0));
-  std::vector<int64_t> axes;
-  for (int64_t i = 0; i < x.rank(); ++i) axes.push_back(i);
-  const ElementType element = x.element();
-  const Value zero = b.Scalar(element, 0), one = b.Scalar(element, 1), levels = b.Scalar(element, 255);
-  const Value high = b.Binary("max", b.Reshape(b.Reduce("reduce_max", x, axes), {}), zero);
-  const Value low = b.Binary("min", b.Reshape(b.Reduce("reduce_min", x, axes), {}), zero);
-  const Value range = b.Sub(high, low);
-  // A tensor of zeros has no range; any scale represents it.
-  const Value scale = b.Where(b.Compare("equal", range, zero), one, b.Div(range, levels));
-  const Value from_zero = b.Binary("min", b.Binary("max", b.Div(b.Unary("neg", low), scale), zero), levels);
-  const Value zero_point = b.Cast(b.Unary("round", from_zero), ElementType::kUint8);
-  return Results{b.Emit("quantize", {}, {x, scale, zero_point}, {ElementType::kUint8, x.shape()}), scale, zero_point};
+  const Quantised q = QuantiseDynamically(n.b, n.In(0));
+  return Results{q.value, q.scale, q.zero_point};
 }
 
 // The integer that a quantised value stands for, in int32, where differences of 8-bit numbers and sums of their
@@ -203,6 +150,62 @@ absl::StatusOr<Results> ImportQLinearConv(Node& n) {
 }
 
 }  // namespace
+
+absl::StatusOr<Results> ImportQuantizeLinear(Node& n) {
+  Value x = n.In(0);
+  const int64_t axis = n.Int("axis", 1);
+  ASSIGN_OR_RETURN(const int64_t block, ReadBlock(n));
+  ElementType element = n.Has(2) ? n.In(2).element() : ElementType::kUint8;
+  if (const int64_t dtype = n.Int("output_dtype", 0); dtype != 0) {
+    ASSIGN_OR_RETURN(const ElementType wanted, ToElementType(dtype));
+    if (n.Has(2) && wanted != element)
+      return absl::InvalidArgumentError("output_dtype differs from the zero point's type");
+    element = wanted;
+  }
+  if (!n.Flag("saturate", true)) return Unsupported("saturate=0", "saturate=1");
+  RETURN_IF_ERROR(n.RequireFloat(1));
+  ASSIGN_OR_RETURN(const Value scale, Spread(n, x, n.In(1), axis, block));
+  Value zero_point;
+  if (n.Has(2)) {
+    ASSIGN_OR_RETURN(zero_point, Spread(n, x, n.In(2), axis, block));
+  }
+  x = n.b.Cast(x, scale.element());
+  return Results{n.b.Emit("quantize", {}, {x, scale, zero_point}, {element, x.shape()})};
+}
+
+absl::StatusOr<Results> ImportDequantizeLinear(Node& n) {
+  const Value& x = n.In(0);
+  const int64_t axis = n.Int("axis", 1);
+  ASSIGN_OR_RETURN(const int64_t block, ReadBlock(n));
+  RETURN_IF_ERROR(n.RequireFloat(1));
+  ASSIGN_OR_RETURN(const Value scale, Spread(n, x, n.In(1), axis, block));
+  Value zero_point;
+  if (n.Has(2)) {
+    RETURN_IF_ERROR(n.RequireSameElement(0, 2));
+    ASSIGN_OR_RETURN(zero_point, Spread(n, x, n.In(2), axis, block));
+  }
+  const Value result = n.b.Emit("dequantize", {}, {x, scale, zero_point}, {scale.element(), x.shape()});
+  ElementType element = scale.element();
+  if (const int64_t dtype = n.Int("output_dtype", 0); dtype != 0) {
+    ASSIGN_OR_RETURN(element, ToElementType(dtype));
+  }
+  return Results{n.b.Cast(result, element)};
+}
+
+Quantised QuantiseDynamically(Builder& b, const Value& x) {
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < x.rank(); ++i) axes.push_back(i);
+  const ElementType element = x.element();
+  const Value zero = b.Scalar(element, 0), one = b.Scalar(element, 1), levels = b.Scalar(element, 255);
+  const Value high = b.Binary("max", b.Reshape(b.Reduce("reduce_max", x, axes), {}), zero);
+  const Value low = b.Binary("min", b.Reshape(b.Reduce("reduce_min", x, axes), {}), zero);
+  const Value range = b.Sub(high, low);
+  // A tensor of zeros has no range; any scale represents it.
+  const Value scale = b.Where(b.Compare("equal", range, zero), one, b.Div(range, levels));
+  const Value from_zero = b.Binary("min", b.Binary("max", b.Div(b.Unary("neg", low), scale), zero), levels);
+  const Value zero_point = b.Cast(b.Unary("round", from_zero), ElementType::kUint8);
+  return {b.Emit("quantize", {}, {x, scale, zero_point}, {ElementType::kUint8, x.shape()}), scale, zero_point};
+}
 
 Family QuantisationFamily() {
   static const std::vector<Operator> operators = {

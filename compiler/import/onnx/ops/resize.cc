@@ -52,6 +52,31 @@ Value Emit(Node& n, const Sizes& sizes, const std::string& mode, const std::stri
                   {x}, {x.element(), sizes.shape});
 }
 
+// tf_half_pixel_for_nn, whose positions lie half an element further than those of half_pixel: for nearest neighbours
+// alone, as its name says. Dimensions that keep their size keep their elements.
+Value EmitTfNearest(Node& n, const Sizes& sizes, bool round) {
+  Value x = n.In(0);
+  for (int64_t axis = 0; axis < x.rank(); ++axis) {
+    const double scale = sizes.scales[static_cast<size_t>(axis)];
+    const int64_t in = x.dim(axis), out = sizes.shape[static_cast<size_t>(axis)];
+    if (scale == 1.0) continue;
+    // Exact where the scale only restates the sizes.
+    const double ratio = static_cast<double>(out) / static_cast<double>(in);
+    const bool exact = static_cast<float>(ratio) == static_cast<float>(scale);
+    std::vector<int64_t> nearest;
+    for (int64_t i = 0; i < out; ++i) {
+      const double middle = static_cast<double>(i) + 0.5;
+      const double at = exact ? middle * static_cast<double>(in) / static_cast<double>(out) : middle / scale;
+      const double element = round ? std::ceil(at - 0.5) : std::floor(at);  // halves go down
+      nearest.push_back(std::clamp<int64_t>(static_cast<int64_t>(element), 0, in - 1));
+    }
+    Shape shape = x.shape();
+    shape[static_cast<size_t>(axis)] = out;
+    x = n.b.Emit("gather", {{"axis", axis}}, {x, n.b.Int64s(nearest)}, {x.element(), std::move(shape)});
+  }
+  return x;
+}
+
 std::vector<double> WholeRegion(const Value& x) {
   std::vector<double> roi(static_cast<size_t>(2 * x.rank()), 0.0);
   std::fill(roi.begin() + x.rank(), roi.end(), 1.0);
@@ -131,7 +156,8 @@ absl::StatusOr<Results> ImportResize(Node& n) {
     return Unsupported(absl::StrCat("mode ", Quoted(mode)), "nearest, linear and cubic");
   }
   if (!one_of(coordinates, {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
-                            "tf_crop_and_resize"})) {
+                            "tf_crop_and_resize"}) &&
+      !(coordinates == "tf_half_pixel_for_nn" && n.version() == 11)) {
     return Unsupported(
         absl::StrCat("coordinate_transformation_mode ", Quoted(coordinates)),
         "half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric and tf_crop_and_resize");
@@ -139,6 +165,12 @@ absl::StatusOr<Results> ImportResize(Node& n) {
   if (!one_of(nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})) {
     return Unsupported(absl::StrCat("nearest_mode ", Quoted(nearest)),
                        "round_prefer_floor, round_prefer_ceil, floor and ceil");
+  }
+  if (coordinates == "tf_half_pixel_for_nn" &&
+      (mode != "nearest" || !one_of(nearest, {"round_prefer_floor", "floor"}))) {
+    return Unsupported(absl::StrCat("coordinate_transformation_mode 'tf_half_pixel_for_nn' with mode ", Quoted(mode),
+                                    " and nearest_mode ", Quoted(nearest)),
+                       "mode nearest with nearest_mode floor or round_prefer_floor");
   }
   std::vector<int64_t> axes = n.Ints("axes");
   if (axes.empty()) {
@@ -179,6 +211,15 @@ absl::StatusOr<Results> ImportResize(Node& n) {
     RETURN_IF_ERROR(FromSizes(n, sizes, axes, wanted));
   } else {
     return absl::InvalidArgumentError("neither scales nor sizes are given");
+  }
+  if (coordinates == "tf_half_pixel_for_nn") {
+    if (Elements(x.shape()) == 0) return absl::InvalidArgumentError("an input without elements can't be resized");
+    RETURN_IF_ERROR(CheckShape(x.element(), sizes.shape));
+    constexpr int64_t kMostListed = int64_t{1} << 24;  // positions along a dimension, while compiling
+    if (std::any_of(sizes.shape.begin(), sizes.shape.end(), [](int64_t size) { return size > kMostListed; })) {
+      return Unsupported("a dimension of more than 2^24 elements with tf_half_pixel_for_nn", "smaller ones");
+    }
+    return Results{EmitTfNearest(n, sizes, nearest == "round_prefer_floor")};
   }
   return Results{Emit(n, sizes, mode, coordinates, nearest, std::move(roi))};
 }

@@ -1,4 +1,4 @@
-// Fourier transforms as products with a constant matrix, windows, mel filters.
+// Fourier transforms as products with a constant matrix, windows.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -156,14 +156,6 @@ absl::StatusOr<Results> ImportStft(Node& n) {
   return Results{std::move(result)};
 }
 
-absl::StatusOr<ElementType> OutputType(Node& n) {
-  ASSIGN_OR_RETURN(const ElementType element, ToElementType(n.Int("output_datatype", 1)));
-  if (!reference::IsFloat(element)) {
-    return Unsupported(absl::StrCat("output_datatype ", reference::Name(element)), "float types");
-  }
-  return element;
-}
-
 // a0 - a1 cos(2 pi i / N) + a2 cos(4 pi i / N)
 absl::StatusOr<Results> ImportWindow(Node& n) {
   ASSIGN_OR_RETURN(const int64_t size, n.ConstantInt(0, "the window's length"));
@@ -171,7 +163,10 @@ absl::StatusOr<Results> ImportWindow(Node& n) {
     return absl::InvalidArgumentError(
         absl::StrCat("a window of ", size, " elements; 0 to ", kLongestWindow, " are accepted"));
   }
-  ASSIGN_OR_RETURN(const ElementType element, OutputType(n));
+  ASSIGN_OR_RETURN(const ElementType element, ToElementType(n.Int("output_datatype", 1)));
+  if (reference::StorageBits(element) == 0 || element == ElementType::kBool) {
+    return absl::InvalidArgumentError(absl::StrCat("output_datatype is ", reference::Name(element)));
+  }
   double a0 = 0.5, a1 = 0.5, a2 = 0;  // Hann
   if (n.op() == "HammingWindow") {
     a0 = 25.0 / 46;
@@ -181,51 +176,13 @@ absl::StatusOr<Results> ImportWindow(Node& n) {
     a2 = 0.08;
   }
   const double period = static_cast<double>(n.Flag("periodic", true) ? size : size - 1);
-  Tensor window(TensorType{element, {size}});
+  const bool is_float = reference::IsFloat(element);
+  Tensor window(TensorType{is_float ? element : ElementType::kFloat64, {size}});
   for (int64_t i = 0; i < size; ++i) {
     const double angle = period > 0 ? 2 * kPi * static_cast<double>(i) / period : 0;
     window.SetFloat(i, a0 - a1 * std::cos(angle) + a2 * std::cos(2 * angle));
   }
-  return Results{n.b.Constant(std::move(window))};
-}
-
-// Triangular filters between band edges that are equidistant on the mel scale.
-absl::StatusOr<Results> ImportMelWeightMatrix(Node& n) {
-  ASSIGN_OR_RETURN(const int64_t bands, n.ConstantInt(0, "the number of bands"));
-  ASSIGN_OR_RETURN(const int64_t length, n.ConstantInt(1, "the transform's length"));
-  ASSIGN_OR_RETURN(const int64_t rate, n.ConstantInt(2, "the sample rate"));
-  ASSIGN_OR_RETURN(const std::vector<double> low, n.ConstantFloats(3, "the lowest frequency"));
-  ASSIGN_OR_RETURN(const std::vector<double> high, n.ConstantFloats(4, "the highest frequency"));
-  ASSIGN_OR_RETURN(const ElementType element, OutputType(n));
-  if (bands < 1 || length < 1 || rate < 1 || low.size() != 1 || high.size() != 1 || !(low[0] >= 0) ||
-      !(high[0] >= low[0]) || Elements({length / 2 + 1, bands}) > kLargestMatrix) {
-    return absl::InvalidArgumentError(absl::StrCat(bands, " bands, length ", length, ", sample rate ", rate));
-  }
-  const int64_t bins = length / 2 + 1;
-  const double lowest = 2595 * std::log10(1 + low[0] / 700), highest = 2595 * std::log10(1 + high[0] / 700);
-  const double step = (highest - lowest) / static_cast<double>(bands + 2);
-  std::vector<int64_t> edges;
-  for (int64_t i = 0; i < bands + 2; ++i) {
-    const double hertz = 700 * (std::pow(10, (static_cast<double>(i) * step + lowest) / 2595) - 1);
-    edges.push_back(static_cast<int64_t>(static_cast<double>(length + 1) * hertz / static_cast<double>(rate)));
-  }
-  if (edges.back() > bins) return absl::InvalidArgumentError("the highest frequency is above half the sample rate");
-  Tensor matrix(TensorType{element, {bins, bands}});
-  for (int64_t band = 0; band < bands; ++band) {
-    const int64_t left = edges[static_cast<size_t>(band)], centre = edges[static_cast<size_t>(band) + 1];
-    const int64_t right = edges[static_cast<size_t>(band) + 2];
-    auto set = [&](int64_t bin, double value) {
-      if (bin < bins) matrix.SetFloat(bin * bands + band, value);
-    };
-    if (left == centre) set(centre, 1);
-    for (int64_t i = left; left != centre && i <= centre; ++i) {
-      set(i, static_cast<double>(i - left) / static_cast<double>(centre - left));
-    }
-    for (int64_t i = centre; i < right; ++i) {
-      set(i, static_cast<double>(right - i) / static_cast<double>(right - centre));
-    }
-  }
-  return Results{n.b.Constant(std::move(matrix))};
+  return Results{n.b.Cast(n.b.Constant(std::move(window)), element)};
 }
 
 }  // namespace
@@ -236,7 +193,6 @@ Family SignalFamily() {
       {"DFT", {17, 20}, 1, 3, ImportDft},
       {"HammingWindow", {17}, 1, 1, ImportWindow},
       {"HannWindow", {17}, 1, 1, ImportWindow},
-      {"MelWeightMatrix", {17}, 5, 5, ImportMelWeightMatrix},
       {"STFT", {17}, 2, 4, ImportStft},
   };
   return {"signal", operators};
