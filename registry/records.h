@@ -60,6 +60,7 @@ struct ReleaseArtifact {
   std::string target;                     // last part of the TUF target path, e.g. "cortex-a75"
   std::string triple;                     // e.g. "aarch64-unknown-linux-gnu"
   std::vector<std::string> cpu_features;  // e.g. {"asimd"}; kept in the order given
+  uint32_t vector_bits = 0;               // of the widest vectors that the code uses
   uint32_t abi = 0;                       // AOT_CODE_ABI_VERSION of the code object
   uint32_t format = 0;                    // version of the manifest's format
   uint64_t arena_size = 0;                // bytes

@@ -75,6 +75,7 @@ absl::StatusOr<std::unique_ptr<Registry>> Registry::Open(const std::string& data
   if (!repository.ok()) return repository.status();
   auto registry = std::make_unique<RegistryImpl>(std::move(*lock), options, std::move(*blobs), std::move(*index),
                                                  std::move(*repository));
+  if (absl::Status s = registry->SetReleaseFloor(); !s.ok()) return s;
   // A process may have been killed between signing a release and writing that down.
   if (absl::Status s = registry->CatchUp(); !s.ok()) return s;
   return std::unique_ptr<Registry>(std::move(registry));

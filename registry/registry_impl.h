@@ -55,6 +55,8 @@ class RegistryImpl : public Registry {
 
   // Makes the release rows agree with the signed metadata, unless they are known to.
   absl::Status CatchUp();
+  // Keeps an index that lost its rows from using a release number again.
+  absl::Status SetReleaseFloor();
 
  private:
   bool Exists(const BlobRef& ref) const;

@@ -155,6 +155,12 @@ absl::Status RegistryImpl::CatchUp() {
   return Reconcile();
 }
 
+absl::Status RegistryImpl::SetReleaseFloor() {
+  // Each release of a model took a version of the targets, and the first version was empty.
+  const uint64_t version = repository_->version(Role::kTargets);
+  return version > 1 ? index_->SetReleaseFloor(version - 1) : absl::OkStatus();
+}
+
 absl::Status RegistryImpl::Reconcile() {
   if (rows_agree_) return absl::OkStatus();
   absl::StatusOr<std::vector<ReleaseRecord>> releases = repository_->CurrentReleases();

@@ -100,6 +100,7 @@ class RegistryTest : public testing::Test {
     a.target = artifact.target;
     a.triple = "aarch64-unknown-linux-gnu";
     a.cpu_features = {"asimd"};
+    a.vector_bits = 128;
     a.abi = 1;
     a.format = 1;
     a.arena_size = 64;
@@ -495,6 +496,26 @@ TEST_F(RegistryTest, ALostDatabaseLosesNoRelease) {
   EXPECT_EQ(VerifiedCode(), "code of a");
   ArtifactRecord b = Store("b", StoreModel("model")).value();
   EXPECT_EQ(registry_->Publish(Request(b))->release, 2u);
+}
+
+TEST_F(RegistryTest, ALostDatabaseUsesNoReleaseNumberAgain) {
+  ArtifactRecord a = Store("a", StoreModel("model")).value();
+  for (int i = 1; i <= 3; ++i) ASSERT_EQ(registry_->Publish(Request(a))->release, static_cast<uint64_t>(i));
+  ASSERT_TRUE(registry_->Withdraw("stable", "m").ok());
+  registry_.reset();
+  for (const char* suffix : {"", "-wal", "-shm"}) unlink((path() + "/index.db" + suffix).c_str());
+  Reopen();
+  // Nothing signed tells of releases 1 to 3, but devices may have one of them.
+  a = Store("a", StoreModel("model")).value();
+  const uint64_t next = registry_->Publish(Request(a))->release;
+  EXPECT_GT(next, 3u);
+  EXPECT_EQ(registry_->Publish(Request(a))->release, next + 1);
+  Reopen();
+  EXPECT_EQ(registry_->Publish(Request(a))->release, next + 2);
+  // Of any model: what is known of one says nothing about another.
+  PublishRequest other = Request(a);
+  other.model = "other";
+  EXPECT_GT(registry_->Publish(other)->release, 3u);
 }
 
 TEST_F(RegistryTest, AKillWhileStoringLeavesAWholeArtifactOrNone) {

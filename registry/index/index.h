@@ -60,8 +60,11 @@ class Index {
   virtual void NoteModelUse(const Digest& model, absl::Time now) = 0;
   virtual absl::Status FlushUses() = 0;
 
-  // One more than the last release of the model in the channel; 1 for the first.
+  // One more than the last release of the model in the channel; 1, or one more than the floor, for the first.
   virtual absl::StatusOr<uint64_t> NextRelease(absl::string_view channel, absl::string_view model) = 0;
+  // To be called at each start, before anything else about releases. An index that knows of no release, new or lost,
+  // gives no number up to `floor` from now on: devices may have seen it for a model that was withdrawn.
+  virtual absl::Status SetReleaseFloor(uint64_t floor) = 0;
   // Rows of a release that is being signed: they protect its blobs from now on. NOT_FOUND: an artifact is gone.
   // ALREADY_EXISTS: there are rows of this release.
   virtual absl::Status AddPending(const std::vector<ReleaseRecord>& rows) = 0;

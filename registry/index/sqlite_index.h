@@ -37,6 +37,7 @@ class SqliteIndex : public Index {
   absl::Status FlushUses() override;
 
   absl::StatusOr<uint64_t> NextRelease(absl::string_view channel, absl::string_view model) override;
+  absl::Status SetReleaseFloor(uint64_t floor) override;
   absl::Status AddPending(const std::vector<ReleaseRecord>& rows) override;
   absl::Status Reconcile(const std::vector<ReleaseRecord>& signed_now) override;
   absl::StatusOr<std::vector<ReleaseRecord>> ListReleases(absl::string_view channel, absl::string_view model) override;

@@ -21,10 +21,20 @@ constexpr absl::Duration kTombstoneLifetime = absl::Hours(24 * 90);
 
 absl::StatusOr<uint64_t> SqliteIndex::NextRelease(absl::string_view channel, absl::string_view model) {
   absl::MutexLock lock(&mutex_);
-  Statement query = db_->Prepare("SELECT last FROM release_counters WHERE channel = ?1 AND model = ?2");
+  // The row without names is the floor for all models.
+  Statement query = db_->Prepare(
+      "SELECT coalesce(max(last), 0) FROM release_counters WHERE (channel = ?1 AND model = ?2) OR channel = ''");
   absl::StatusOr<bool> row = query.Bind(1, channel).Bind(2, model).Step();
   if (!row.ok()) return row.status();
-  return *row ? query.Unsigned(0) + 1 : 1;
+  return query.Unsigned(0) + 1;
+}
+
+absl::Status SqliteIndex::SetReleaseFloor(uint64_t floor) {
+  absl::MutexLock lock(&mutex_);
+  Statement insert = db_->Prepare(
+      "INSERT INTO release_counters (channel, model, last) SELECT '', '', ?1"
+      " WHERE NOT EXISTS (SELECT 1 FROM release_counters)");
+  return insert.Bind(1, floor).Run();
 }
 
 absl::Status SqliteIndex::InsertRelease(const ReleaseRecord& row, State state) {

@@ -10,6 +10,7 @@
 #include "registry/digest.h"
 #include "registry/fs/durable.h"
 #include "registry/tuf/target.h"
+#include "runtime/ota/metadata_limits.h"
 
 namespace aot::registry::tuf {
 namespace {
@@ -24,6 +25,44 @@ constexpr absl::Duration kRootWarning = absl::Hours(24 * 30);
 std::string FileName(Role role, uint64_t version) {
   return role == Role::kTimestamp ? kTimestampFile : absl::StrCat(version, ".", Name(role), ".json");
 }
+
+// What a device takes of a role's file.
+size_t MaxBytes(Role role) {
+  switch (role) {
+    case Role::kRoot:
+      return ota::kMaxRootBytes;
+    case Role::kTargets:
+      return ota::kMaxTargetsBytes;
+    case Role::kSnapshot:
+      return ota::kMaxSnapshotBytes;
+    case Role::kTimestamp:
+      break;
+  }
+  return ota::kMaxTimestampBytes;
+}
+
+// As a device counts them.
+size_t CountValues(const Json& json) {
+  size_t count = 1;
+  if (json.is_structured()) {
+    for (const Json& child : json) count += CountValues(child);
+  }
+  return count;
+}
+
+// `percent` of what devices take is the most that the file may have. The signatures add a dozen values.
+absl::Status CheckSize(Role role, const Json& body, size_t bytes, size_t percent) {
+  const size_t values = CountValues(body) + 12;
+  if (bytes <= MaxBytes(role) / 100 * percent && values <= ota::kMaxMetadataValues / 100 * percent) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat(Name(role), " metadata of ", bytes, " bytes and ", values, " values; devices take ", MaxBytes(role),
+                   " bytes and ", ota::kMaxMetadataValues, " values: withdraw models that no device needs"));
+}
+
+// Four fifths: time to do something about it.
+constexpr size_t kWarningPercent = 80;
 
 struct VersionedName {
   Role role;
@@ -55,6 +94,7 @@ absl::StatusOr<std::unique_ptr<Repository>> Repository::Open(const std::string& 
   if (absl::Status s = repository->Initialise(); !s.ok()) return s;
   if (absl::Status s = repository->Load(); !s.ok()) return s;
   if (absl::Status s = repository->RemoveLeftovers(); !s.ok()) return s;
+  if (absl::Status s = repository->RemoveReplacedKeys(); !s.ok()) return s;
   return repository;
 }
 
@@ -118,16 +158,17 @@ absl::Status Repository::Load() {
   absl::StatusOr<Json> root = tuf::Open(*file, absl::StrCat(directory_, "/", root_name), Role::kRoot, nullptr);
   if (!root.ok()) return root.status();
 
-  file = Read(kTimestampFile);
-  if (!file.ok()) return file.status();
+  absl::StatusOr<std::string> timestamp_file = Read(kTimestampFile);
+  if (!timestamp_file.ok()) return timestamp_file.status();
   absl::StatusOr<Json> timestamp =
-      tuf::Open(*file, absl::StrCat(directory_, "/", kTimestampFile), Role::kTimestamp, &*root);
+      tuf::Open(*timestamp_file, absl::StrCat(directory_, "/", kTimestampFile), Role::kTimestamp, &*root);
   if (!timestamp.ok()) return timestamp.status();
   absl::StatusOr<Json> snapshot = ReadNamed("snapshot.json", Role::kSnapshot, *root, (*timestamp)["meta"]);
   if (!snapshot.ok()) return snapshot.status();
   absl::StatusOr<Json> targets = ReadNamed("targets.json", Role::kTargets, *root, (*snapshot)["meta"]);
   if (!targets.ok()) return targets.status();
 
+  loaded.timestamp_file = std::move(*timestamp_file);
   loaded.bodies[Role::kRoot] = std::move(*root);
   loaded.bodies[Role::kTimestamp] = std::move(*timestamp);
   loaded.bodies[Role::kSnapshot] = std::move(*snapshot);
@@ -171,6 +212,23 @@ absl::Status Repository::RemoveLeftovers() {
   return absl::OkStatus();
 }
 
+absl::Status Repository::RemoveReplacedKeys() {
+  const Json root = state()->bodies.at(Role::kRoot);
+  if (VersionOf(root) == 1) return absl::OkStatus();
+  // Only what an earlier root trusted: a key that no root knows may belong to a newer backup of this directory.
+  const std::string name = FileName(Role::kRoot, VersionOf(root) - 1);
+  absl::StatusOr<std::string> file = Read(name);
+  if (!file.ok()) return absl::DataLossError(file.status().message());
+  absl::StatusOr<Json> before = tuf::Open(*file, absl::StrCat(directory_, "/", name), Role::kRoot, nullptr);
+  if (!before.ok()) return before.status();
+  for (Role role : kRoles) {
+    absl::StatusOr<std::string> old_id = KeyIdOf(*before, role), new_id = KeyIdOf(root, role);
+    if (!old_id.ok() || !new_id.ok() || *old_id == *new_id) continue;
+    if (absl::Status s = keys_.Remove(role, *old_id); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Repository::Advance(Depth depth, const Json* targets, const SecondSigner* second) {
   std::shared_ptr<const State> current = state();
   State next = *current;
@@ -188,6 +246,7 @@ absl::Status Repository::Advance(Depth depth, const Json* targets, const SecondS
   auto renew = [&](Role role, Json body) -> absl::Status {
     absl::StatusOr<std::string> file = Sign(body, role, root, second);
     if (!file.ok()) return file.status();
+    if (absl::Status s = CheckSize(role, body, file->size(), 100); !s.ok()) return s;
     files.emplace_back(FileName(role, VersionOf(body)), std::move(*file));
     next.bodies[role] = std::move(body);
     return absl::OkStatus();
@@ -218,6 +277,7 @@ absl::Status Repository::Advance(Depth depth, const Json* targets, const SecondS
       return s;
     }
   }
+  next.timestamp_file = std::move(files.back().second);
   Publish(std::move(next));
   return absl::OkStatus();
 }
@@ -268,6 +328,12 @@ absl::Status Repository::Refresh() {
   if (due(Role::kTargets) && note(Advance(Depth::kTargets, nullptr, nullptr))) return first;
   if (due(Role::kSnapshot) && note(Advance(Depth::kSnapshot, nullptr, nullptr))) return first;
   if (due(Role::kTimestamp)) note(Advance(Depth::kTimestamp, nullptr, nullptr));
+  const std::shared_ptr<const State> current = state();
+  for (Role role : {Role::kRoot, Role::kTargets}) {  // those that grow
+    const Json& body = current->bodies.at(role);
+    absl::StatusOr<std::string> file = Read(FileName(role, VersionOf(body)));
+    if (note(file.status())) note(CheckSize(role, body, file->size(), kWarningPercent));
+  }
   return first;
 }
 
@@ -309,6 +375,7 @@ absl::Status Repository::WriteRoot(const std::map<Role, PublicKey>& keys, const 
   // Signed by the keys of the old root and of the new one, as clients walk from the one to the other.
   absl::StatusOr<std::string> file = Sign(root, Role::kRoot, old_root, second);
   if (!file.ok()) return file.status();
+  if (absl::Status s = CheckSize(Role::kRoot, root, file->size(), 100); !s.ok()) return s;
   if (absl::Status s = Write(FileName(Role::kRoot, VersionOf(root)), *file); !s.ok()) {
     Load().IgnoreError();
     return s;
@@ -331,7 +398,7 @@ absl::StatusOr<std::vector<ReleaseRecord>> Repository::CurrentReleases() const {
 }
 
 absl::StatusOr<std::string> Repository::ReadMetadata(absl::string_view name) const {
-  if (name == kTimestampFile) return Read(kTimestampFile);
+  if (name == kTimestampFile) return state()->timestamp_file;
   VersionedName versioned;
   if (!ParseName(name, versioned) || versioned.version == 0 || versioned.version > version(versioned.role)) {
     return absl::NotFoundError("no such object");

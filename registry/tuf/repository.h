@@ -37,12 +37,14 @@ class Repository {
                                                           const Lifetimes& lifetimes, std::function<absl::Time()> now);
 
   // Publishes the targets as `edit` leaves them (target path -> target object); an error of edit changes nothing and is
-  // returned. FAILED_PRECONDITION: a key is missing, or root has expired. After an error of the disk the outcome is
-  // what CurrentReleases says. Gives the new version of targets.
+  // returned. FAILED_PRECONDITION: a key is missing, or root has expired. RESOURCE_EXHAUSTED: the targets would be
+  // larger than devices take (runtime/ota/metadata_limits.h); nothing has changed. After an error of the disk the
+  // outcome is what CurrentReleases says. Gives the new version of targets.
   absl::StatusOr<uint64_t> UpdateTargets(const std::function<absl::Status(Json& targets)>& edit);
 
   // Signs again each role whose remaining time is below half of its lifetime. Does as much as it can and gives the
-  // first error. FAILED_PRECONDITION: root needs its key within 30 days.
+  // first error. FAILED_PRECONDITION: root needs its key within 30 days. RESOURCE_EXHAUSTED: a file has more than four
+  // fifths of the size that devices take.
   absl::Status Refresh();
 
   // Replaces the role's key. The role's files are first signed with both keys, then the new root appears, so that
@@ -60,9 +62,11 @@ class Repository {
   absl::Time expires(Role role) const;
 
  private:
-  // The bodies that are published now.
+  // What is published now. timestamp.json is served from here, so that it never names a snapshot which ReadMetadata
+  // doesn't give yet, nor one that a power cut could take back.
   struct State {
     std::map<Role, Json> bodies;
+    std::string timestamp_file;
   };
   // What Advance renews besides timestamp.
   enum class Depth { kTimestamp, kSnapshot, kTargets };
@@ -78,6 +82,8 @@ class Repository {
   absl::Status WriteFirstMetadata(const Json& root) ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
   absl::Status Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
   absl::Status RemoveLeftovers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
+  // Private keys that the newest root has replaced, where a rotation was killed before it came to that.
+  absl::Status RemoveReplacedKeys() ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
   // Writes new versions of timestamp and of what `depth` adds; `targets` replaces the targets' content.
   absl::Status Advance(Depth depth, const Json* targets, const SecondSigner* second)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);

@@ -58,11 +58,31 @@ class RepositoryTest : public testing::Test {
           ReleaseArtifact artifact;
           artifact.triple = "aarch64-unknown-linux-gnu";
           artifact.cpu_features = {"asimd"};
+          artifact.vector_bits = 128;
           artifact.arena_size = 4096;
           targets[TargetPath("stable", "m", target)] = TargetObject(release, artifact);
           return absl::OkStatus();
         })
         .status();
+  }
+
+  // Files of private keys that some root trusted and the newest doesn't.
+  std::vector<std::string> ReplacedKeys(const Repository& repository) {
+    const Json newest = Json::parse(repository.CurrentRoot().value())["signed"]["keys"];
+    std::vector<std::string> replaced;
+    for (uint64_t version = 1; version < repository.version(Role::kRoot); ++version) {
+      const Json root = Json::parse(repository.ReadMetadata(absl::StrCat(version, ".root.json")).value())["signed"];
+      for (const std::string& directory : {directory_.path() + "/keys", root_keys_}) {
+        const std::vector<std::string> names = fs::ListDirectory(directory).value();
+        for (const std::string& name : names) {
+          for (const auto& key : root["keys"].items()) {
+            const bool trusted = newest.contains(key.key());
+            if (!trusted && name.find(key.key().substr(0, 16)) != std::string::npos) replaced.push_back(name);
+          }
+        }
+      }
+    }
+    return replaced;
   }
 
   fs::TempDirectory directory_;
@@ -95,6 +115,7 @@ TEST_F(RepositoryTest, TargetsSayWhatTheContractSays) {
                    {"target", "cortex-a75"},
                    {"triple", "aarch64-unknown-linux-gnu"},
                    {"cpu_features", {"asimd"}},
+                   {"vector_bits", 128},
                    {"abi", 0},
                    {"format", 0},
                    {"arena_size", 4096},
@@ -258,6 +279,7 @@ TEST_F(RepositoryTest, AKillDuringARotationLosesNoClient) {
       ASSERT_NO_THROW(follower.Update()) << Name(role) << " " << step;
       repository = Open();
       ASSERT_NE(repository, nullptr) << Name(role) << " " << step;
+      EXPECT_EQ(ReplacedKeys(*repository), std::vector<std::string>()) << Name(role) << " " << step;
       ASSERT_TRUE(Add(*repository, "t", step + 1).ok());
       ASSERT_NO_THROW(follower.Update()) << Name(role) << " " << step;
       TestClient fresh = Client();
@@ -296,6 +318,65 @@ TEST_F(RepositoryTest, ServesPublishedFilesOnly) {
                            "2.root.json", "root.json", "../keys/x", "", "1.root.json/", "timestamp.json.tmp"}) {
     EXPECT_EQ(repository->ReadMetadata(name).status().code(), absl::StatusCode::kNotFound) << name;
   }
+}
+
+// What a reader gets at each step of an update.
+struct Reader {
+  static inline const Repository* repository = nullptr;
+  static inline bool reading = false;
+  static inline int reads = 0;
+
+  static int OnStep(fs::Op, const std::string&) {
+    if (reading) return 0;
+    reading = true;
+    ++reads;
+    const Json timestamp = Json::parse(repository->ReadMetadata("timestamp.json").value())["signed"];
+    const Json meta = timestamp["meta"]["snapshot.json"];
+    const auto snapshot = repository->ReadMetadata(absl::StrCat(meta["version"].get<int>(), ".snapshot.json"));
+    EXPECT_TRUE(snapshot.ok()) << timestamp << ": " << snapshot.status();
+    if (snapshot.ok()) EXPECT_EQ(meta["hashes"]["sha256"], TestClient::Sha256(*snapshot));
+    reading = false;
+    return 0;
+  }
+};
+
+TEST_F(RepositoryTest, TimestampNeverNamesASnapshotThatIsNotServedYet) {
+  auto repository = Open();
+  Reader::repository = repository.get();
+  fs::SetHook(&Reader::OnStep);
+  EXPECT_TRUE(Add(*repository, "a", 1).ok());
+  fs::SetHook(nullptr);
+  EXPECT_GT(Reader::reads, 10);
+}
+
+TEST_F(RepositoryTest, SignsNothingThatDevicesRefuse) {
+  auto repository = Open();
+  const auto fill = [&](size_t count, size_t name_bytes) {
+    return repository
+        ->UpdateTargets([&](Json& targets) {
+          targets = Json::object();
+          for (size_t i = 0; i < count; ++i) targets[absl::StrCat(i, std::string(name_bytes, 'x'))] = Json::object();
+          return absl::OkStatus();
+        })
+        .status();
+  };
+  // By values, then by bytes; below four fifths nobody hears of it.
+  ASSERT_TRUE(fill(150000, 1).ok());
+  EXPECT_TRUE(repository->Refresh().ok());
+  ASSERT_TRUE(fill(170000, 1).ok());
+  EXPECT_EQ(repository->Refresh().code(), absl::StatusCode::kResourceExhausted);
+  uint64_t version = repository->version(Role::kTargets);
+  EXPECT_EQ(fill(200001, 1).code(), absl::StatusCode::kResourceExhausted);
+  ASSERT_TRUE(fill(4500, 1000).ok());
+  const absl::Status warning = repository->Refresh();
+  EXPECT_EQ(warning.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(warning.message().find("devices take 5000000 bytes"), absl::string_view::npos) << warning;
+  EXPECT_EQ(fill(5000, 1000).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(repository->version(Role::kTargets), version + 1);
+  EXPECT_NE(access(absl::StrCat(directory_.path(), "/tuf/", version + 2, ".targets.json").c_str(), F_OK), 0);
+  TestClient client = Client();
+  EXPECT_NO_THROW(client.Update());
+  EXPECT_EQ(client.targets().size(), 4500u);
 }
 
 TEST_F(RepositoryTest, DamagedMetadataIsAClearError) {

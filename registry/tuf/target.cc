@@ -49,6 +49,7 @@ Json TargetObject(const ReleaseRecord& release, const ReleaseArtifact& artifact)
               {"target", release.target},
               {"triple", artifact.triple},
               {"cpu_features", artifact.cpu_features},
+              {"vector_bits", artifact.vector_bits},
               {"abi", artifact.abi},
               {"format", artifact.format},
               {"arena_size", artifact.arena_size},

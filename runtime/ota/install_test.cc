@@ -108,6 +108,18 @@ TEST_F(ChooseTargetTest, TakesTheNamedOneOrNone) {
   EXPECT_EQ(Choose().find("not found: "), 0u);
 }
 
+TEST_F(ChooseTargetTest, VectorsMustHaveTheLength) {
+  request_.cpu.features |= AOT_ARM_SVE;
+  request_.cpu.vector_bits = 256;
+  Add("cortex-a53", {"asimd"});
+  Add("neoverse-v1", {"asimd", "sve"});
+  json& bits = repository_.targets_json["stable/m/neoverse-v1.manifest"]["custom"]["aot"]["vector_bits"];
+  for (const auto& [length, chosen] : {std::pair(256, "neoverse-v1"), {128, "cortex-a53"}, {512, "cortex-a53"}}) {
+    bits = length;
+    EXPECT_EQ(Choose(), chosen) << length;
+  }
+}
+
 TEST_F(ChooseTargetTest, OneBadEntryKeepsNobodyFromTheOthers) {
   Add("cortex-a53", {"asimd"});
   Add("cortex-a75", {"asimd", "asimddp"});

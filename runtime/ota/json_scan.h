@@ -6,13 +6,14 @@
 #include <cstddef>
 #include <string_view>
 
+#include "runtime/ota/metadata_limits.h"
 #include "runtime/ota/status.h"
 
 namespace aot::ota {
 
 struct JsonLimits {
-  int max_depth = 32;          // of nested objects and arrays
-  size_t max_values = 200000;  // bounds the memory that the tree takes, about 100 bytes each
+  int max_depth = kMaxMetadataDepth;       // of nested objects and arrays
+  size_t max_values = kMaxMetadataValues;  // bounds the memory that the tree takes
 };
 
 // Fails with kMalformed, naming the offset, unless text is one RFC 8259 value of valid UTF-8 in which every number is

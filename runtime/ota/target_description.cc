@@ -29,6 +29,8 @@ Status ParseFields(const TargetFile& file, TargetDescription* out) {
   AOT_OTA_RETURN_IF_ERROR(GetString(aot, "target", &out->target));
   AOT_OTA_RETURN_IF_ERROR(GetString(aot, "triple", &out->triple));
   AOT_OTA_RETURN_IF_ERROR(GetStrings(aot, "cpu_features", &out->cpu_features));
+  if (Find(aot, "vector_bits") != nullptr)
+    AOT_OTA_RETURN_IF_ERROR(GetInteger(aot, "vector_bits", 0, &out->vector_bits));
   AOT_OTA_RETURN_IF_ERROR(GetInteger(aot, "abi", 1, &out->abi));
   AOT_OTA_RETURN_IF_ERROR(GetInteger(aot, "format", 1, &out->format));
   AOT_OTA_RETURN_IF_ERROR(GetInteger(aot, "arena_size", 0, &out->arena_size));
@@ -109,6 +111,13 @@ Status CheckCompatible(const TargetDescription& description, const aot_cpu& cpu)
       return Status(Code::kIncompatible,
                     where + ": needs the CPU feature " + Printable(feature) + ", this device lacks it");
   }
+  // As the loader checks it: code of scalable vectors is silently wrong on any other length.
+  const bool scalable = std::any_of(description.cpu_features.begin(), description.cpu_features.end(),
+                                    [](const std::string& feature) { return feature == "sve" || feature == "sve2"; });
+  const int64_t bits = description.vector_bits;
+  if (bits > int64_t{cpu.vector_bits} || (scalable && bits >= 0 && bits != int64_t{cpu.vector_bits}))
+    return Status(Code::kIncompatible, where + ": built for vectors of " + std::to_string(bits) +
+                                           " bits, this device has " + std::to_string(cpu.vector_bits));
   if (description.abi != AOT_CODE_ABI_VERSION)
     return Status(Code::kIncompatible, where + ": code ABI version " + std::to_string(description.abi) +
                                            ", this runtime has " + std::to_string(AOT_CODE_ABI_VERSION));
@@ -137,6 +146,8 @@ Status CheckManifest(const TargetDescription& description, const std::string& ma
   const aot_manifest_info& info = manifest.info;
   AOT_OTA_RETURN_IF_ERROR(CompareNumber("format version", description.format, manifest.version).At(where));
   AOT_OTA_RETURN_IF_ERROR(CompareNumber("code ABI version", description.abi, info.code_abi_version).At(where));
+  if (description.vector_bits >= 0)
+    AOT_OTA_RETURN_IF_ERROR(CompareNumber("vector length", description.vector_bits, info.vector_bits).At(where));
   AOT_OTA_RETURN_IF_ERROR(CompareText("target", description.target, info.target_name).At(where));
   AOT_OTA_RETURN_IF_ERROR(CompareText("triple", description.triple, info.triple).At(where));
   AOT_OTA_RETURN_IF_ERROR(CompareNumber("arena size", description.arena_size, info.arena_size).At(where));

@@ -18,6 +18,7 @@ struct TargetDescription {
   std::string target;  // name of a target description, "cortex-a75"
   std::string triple;
   std::vector<std::string> cpu_features;
+  int64_t vector_bits = -1;  // that the code's vectors have; -1: metadata of before this member was signed
   int64_t abi = 0;
   int64_t format = 0;
   int64_t arena_size = 0;  // bytes
@@ -36,7 +37,7 @@ std::string TargetNameOf(const std::string& path, const std::string& channel, co
 Status ParseTargetDescription(const std::string& path, const TargetFile& file, TargetDescription* out);
 
 // Succeeds where code of this description can run on `cpu` with this runtime: same architecture, no feature missing,
-// same ABI and format version. kIncompatible says what is missing.
+// vectors of the right length, same ABI and format version. kIncompatible says what is missing.
 Status CheckCompatible(const TargetDescription& description, const aot_cpu& cpu);
 
 // How demanding a description is: the number of CPU features it needs. Among compatible ones the highest is the best.

@@ -7,18 +7,19 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/ota/metadata_limits.h"
 #include "runtime/ota/state_directory.h"
 #include "runtime/ota/transport.h"
 #include "runtime/ota/trusted_set.h"
 
 namespace aot::ota {
 
-// Sizes in bytes; the values are those of the reference client.
+// Sizes in bytes.
 struct MetadataLimits {
-  int64_t root = 512000;
-  int64_t timestamp = 16384;
-  int64_t snapshot = 2000000;
-  int64_t targets = 5000000;
+  int64_t root = kMaxRootBytes;
+  int64_t timestamp = kMaxTimestampBytes;
+  int64_t snapshot = kMaxSnapshotBytes;
+  int64_t targets = kMaxTargetsBytes;
   int root_rotations = 256;  // new roots taken in one update
   int delegations = 32;      // delegated roles visited in one search
 };

@@ -33,6 +33,7 @@ absl::StatusOr<registry::ReleaseArtifact> DescribeForRelease(const registry::Art
   for (uint32_t i = 0; aot_manifest_feature(&manifest, i, &feature); ++i) {
     release.cpu_features.push_back(ToString(feature));
   }
+  release.vector_bits = manifest.info.vector_bits;
   release.abi = manifest.info.code_abi_version;
   release.format = manifest.version;
   release.arena_size = manifest.info.arena_size;

@@ -97,6 +97,7 @@ nlohmann::json CustomOf(const compiler::Artifact& artifact, const std::string& c
             {"target", target.name},
             {"triple", target.triple},
             {"cpu_features", target.required_features},
+            {"vector_bits", target.vector_bits},
             {"abi", 1},
             {"format", 1},
             {"arena_size", 64},

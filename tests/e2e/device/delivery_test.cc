@@ -63,6 +63,7 @@ class DeliveryTest : public ::testing::Test {
     released.target = target.name;
     released.triple = target.triple;
     released.cpu_features = target.required_features;
+    released.vector_bits = static_cast<uint32_t>(target.vector_bits);
     released.abi = 1;
     released.format = 1;
     released.arena_size = 64;
