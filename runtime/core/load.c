@@ -18,7 +18,25 @@ typedef struct Layout {
   uint64_t manifest_base;
 } Layout;
 
-static aot_status OpenPart(const aot_source* source, aot_part* part, aot_error* error) {
+/* Reads the whole file once: what the medium can't give back is an error here and no signal later, and the pages are in
+ * memory for the digest. */
+static aot_status ReadThrough(const aot_part* part, aot_error* error) {
+  uint8_t buffer[16384];
+  for (uint64_t at = 0; at < part->file.bytes;) {
+    size_t got;
+    const int failure = aot_port_read(&part->file, at, buffer, sizeof buffer, &got);
+    if (failure != 0) return aot_report_system(error, part->path, "read the artifact", failure);
+    if (got == 0) {
+      return AOT_REPORT(error, AOT_IO_ERROR, part->path, at, AOT_TEXT("the file ends at byte "), AOT_NUMBER(at),
+                        AOT_TEXT(", it had "), AOT_NUMBER(part->file.bytes), AOT_TEXT(" when it was opened"));
+    }
+    at += got;
+  }
+  return AOT_OK;
+}
+
+static aot_status OpenPart(const aot_source* source, const aot_load_options* options, aot_part* part,
+                           aot_error* error) {
   part->path = source->path;
   part->file.descriptor = -1;
   if (source->path == NULL) {
@@ -32,6 +50,10 @@ static aot_status OpenPart(const aot_source* source, aot_part* part, aot_error* 
   }
   int failure = aot_port_open(source->path, &part->file);
   if (failure != 0) return aot_report_system(error, source->path, "open the artifact", failure);
+  if ((options->flags & AOT_LOAD_VERIFY) != 0) {
+    const aot_status status = ReadThrough(part, error);
+    if (status != AOT_OK) return status;
+  }
   void* address;
   failure = aot_port_map_file(&part->file, &address);
   if (failure != 0) return aot_report_system(error, source->path, "map the artifact", failure);
@@ -41,18 +63,50 @@ static aot_status OpenPart(const aot_source* source, aot_part* part, aot_error* 
   return AOT_OK;
 }
 
-static const aot_port_file* FileOf(const aot_part* part) { return part->mapped ? &part->file : NULL; }
+/* The file to map code from; NULL where it is copied out of memory. */
+static const aot_port_file* FileOf(const aot_model* model, const aot_part* part) {
+  return part->mapped && model->code_copy.pages == NULL ? &part->file : NULL;
+}
+
+/* Takes a copy of bytes that are mapped from a file, and lets *bytes be the copy: what is checked is then what is used,
+ * whatever happens to the file. */
+static aot_status Copy(const aot_part* part, aot_span* bytes, aot_copy* copy, aot_error* error) {
+  if (!part->mapped || bytes->size == 0) return AOT_OK;
+  const int failure = aot_port_allocate_pages(bytes->size, &copy->pages);
+  if (failure != 0) return aot_report_system(error, NULL, "allocate a copy of the artifact", failure);
+  copy->bytes = bytes->size;
+  memcpy(copy->pages, bytes->data, bytes->size);
+  bytes->data = (const uint8_t*)copy->pages;
+  return AOT_OK;
+}
+
+static void FreeCopy(aot_copy* copy) {
+  if (copy->pages != NULL) aot_port_unmap(copy->pages, copy->bytes);
+  copy->pages = NULL;
+}
+
+/* Of a structure that grows at its end. */
+static aot_status CheckStructure(const void* structure, size_t size, size_t known, const char* what, aot_error* error) {
+  if (size < known) {
+    return AOT_REPORT(error, AOT_INVALID_ARGUMENT, NULL, AOT_NO_OFFSET, AOT_TEXT(what), AOT_TEXT(" have size "),
+                      AOT_NUMBER(size), AOT_TEXT(", at least "), AOT_NUMBER(known), AOT_TEXT(" is needed"));
+  }
+  /* A caller newer than this runtime may know more members; they must ask for nothing. */
+  for (size_t i = known; i < size; ++i) {
+    if (((const uint8_t*)structure)[i] == 0) continue;
+    return AOT_REPORT(error, AOT_UNSUPPORTED, NULL, AOT_NO_OFFSET, AOT_TEXT(what),
+                      AOT_TEXT(" use a member that this runtime doesn't know, at byte "), AOT_NUMBER(i));
+  }
+  return AOT_OK;
+}
 
 static aot_status CheckOptions(const aot_load_options* options, aot_load_options* out, aot_error* error) {
   memset(out, 0, sizeof *out);
   out->size = sizeof *out;
   out->flags = AOT_LOAD_PREFAULT;
   if (options == NULL) return AOT_OK;
-  if (options->size < sizeof *options) {
-    return AOT_REPORT(error, AOT_INVALID_ARGUMENT, NULL, AOT_NO_OFFSET, AOT_TEXT("load options have size "),
-                      AOT_NUMBER(options->size), AOT_TEXT(", at least "), AOT_NUMBER(sizeof *options),
-                      AOT_TEXT(" is needed"));
-  }
+  const aot_status status = CheckStructure(options, options->size, sizeof *out, "load options", error);
+  if (status != AOT_OK) return status;
   *out = *options;
   if ((out->flags & ~(uint32_t)(AOT_LOAD_VERIFY | AOT_LOAD_PREFAULT | AOT_LOAD_NO_ARENA)) != 0) {
     return AOT_REPORT(error, AOT_UNSUPPORTED, NULL, AOT_NO_OFFSET, AOT_TEXT("load flags "), AOT_NUMBER(out->flags),
@@ -127,7 +181,7 @@ static aot_status MapCode(aot_model* model, const Layout* layout, const aot_load
   uint64_t entry;
   const aot_status status = CheckDescriptor(&model->manifest, layout, &object, &entry, error);
   if (status != AOT_OK) return status;
-  const int failure = aot_code_map_segments(&object, FileOf(layout->code_part), &model->code);
+  const int failure = aot_code_map_segments(&object, FileOf(model, layout->code_part), &model->code);
   if (failure != 0) return aot_report_system(error, path, "map the code", failure);
   if ((options->flags & AOT_LOAD_PREFAULT) != 0) {
     for (uint32_t i = 0; i < object.segment_count; ++i) {
@@ -179,10 +233,15 @@ static aot_status Check(aot_model* model, const Layout* layout, const aot_load_o
   return status;
 }
 
-static aot_status Finish(aot_model* model, const Layout* layout, const aot_load_options* options, aot_error* error) {
+static aot_status Finish(aot_model* model, Layout* layout, const aot_load_options* options, aot_error* error) {
   aot_cpu cpu;
   aot_port_detect_cpu(&cpu);
-  aot_status status = Check(model, layout, options, &cpu, error);
+  aot_status status = AOT_OK;
+  if ((options->flags & AOT_LOAD_VERIFY) != 0) {
+    status = Copy(layout->manifest_part, &layout->manifest, &model->manifest_copy, error);
+    if (status == AOT_OK) status = Copy(layout->code_part, &layout->code, &model->code_copy, error);
+  }
+  if (status == AOT_OK) status = Check(model, layout, options, &cpu, error);
   if (status == AOT_OK) status = MapCode(model, layout, options, &cpu, error);
   if (status == AOT_OK && (options->flags & AOT_LOAD_NO_ARENA) == 0) status = AllocateArena(model, error);
   if (status != AOT_OK) return status;
@@ -198,7 +257,7 @@ static aot_status Finish(aot_model* model, const Layout* layout, const aot_load_
 static aot_status LoadContainer(aot_model* model, const aot_source* source, const aot_load_options* options,
                                 aot_error* error) {
   aot_part* whole = &model->parts[0];
-  aot_status status = OpenPart(source, whole, error);
+  aot_status status = OpenPart(source, options, whole, error);
   if (status != AOT_OK) return status;
   aot_container container;
   aot_fault fault;
@@ -228,11 +287,11 @@ static aot_status LoadParts(aot_model* model, const aot_parts* parts, const aot_
                             aot_error* error) {
   const aot_source* sources[AOT_PART_COUNT] = {&parts->manifest, &parts->code, &parts->weights};
   for (int i = 0; i < AOT_PART_COUNT; ++i) {
-    const aot_status status = OpenPart(sources[i], &model->parts[i], error);
+    const aot_status status = OpenPart(sources[i], options, &model->parts[i], error);
     if (status != AOT_OK) return status;
   }
   const aot_part* part = model->parts;
-  const Layout layout = {&part[0], &part[1], &part[2], part[0].bytes, part[1].bytes, part[2].bytes, 0};
+  Layout layout = {&part[0], &part[1], &part[2], part[0].bytes, part[1].bytes, part[2].bytes, 0};
   return Finish(model, &layout, options, error);
 }
 
@@ -256,6 +315,7 @@ static aot_status Load(const aot_source* source, const aot_parts* parts, const a
     aot_port_close(&model->parts[i].file);
     model->parts[i].path = NULL;
   }
+  FreeCopy(&model->code_copy);
   if (status != AOT_OK) {
     aot_unload(model);
     return status;
@@ -280,16 +340,20 @@ aot_status aot_load_memory(const void* data, size_t bytes, const aot_load_option
 
 aot_status aot_load_parts(const aot_parts* parts, const aot_load_options* options, aot_model** model,
                           aot_error* error) {
-  if (parts == NULL || parts->size < sizeof *parts) {
-    return AOT_REPORT(error, AOT_INVALID_ARGUMENT, NULL, AOT_NO_OFFSET,
-                      AOT_TEXT("the parts are NULL or their size member is too small"));
+  if (model != NULL) *model = NULL;
+  if (parts == NULL) {
+    return AOT_REPORT(error, AOT_INVALID_ARGUMENT, NULL, AOT_NO_OFFSET, AOT_TEXT("the artifact's parts are NULL"));
   }
+  const aot_status status = CheckStructure(parts, parts->size, sizeof *parts, "the artifact's parts", error);
+  if (status != AOT_OK) return status;
   return Load(NULL, parts, options, model, error);
 }
 
 void aot_unload(aot_model* model) {
   if (model == NULL) return;
   aot_code_unmap(&model->code);
+  FreeCopy(&model->code_copy);
+  FreeCopy(&model->manifest_copy);
   if (model->arena != NULL) aot_port_unmap(model->arena, (size_t)model->arena_bytes);
   for (int i = 0; i < AOT_PART_COUNT; ++i) {
     if (model->parts[i].mapped)

@@ -121,6 +121,23 @@ TEST(Load, FilesThatAreNone) {
   EXPECT_EQ(aot_load_file("/no/such/file.so", nullptr, &model, nullptr), AOT_NOT_FOUND);
 }
 
+TEST(Load, MembersOfTheFutureMustBeZero) {
+  struct {
+    aot_load_options options;
+    uint64_t member;
+  } newer = {};
+  newer.options.size = sizeof newer;
+  aot_model* model;
+  aot_error error;
+  EXPECT_EQ(aot_load_file("/no/such/file.so", &newer.options, &model, &error), AOT_NOT_FOUND);
+  newer.member = 1;
+  EXPECT_EQ(aot_load_file("/no/such/file.so", &newer.options, &model, &error), AOT_UNSUPPORTED);
+  EXPECT_TRUE(Contains(error.message, "load options use a member that this runtime doesn't know")) << error.message;
+  aot_parts parts = {};
+  parts.size = sizeof parts - 1;
+  EXPECT_EQ(aot_load_parts(&parts, nullptr, &model, &error), AOT_INVALID_ARGUMENT);
+}
+
 TEST(Load, AnotherArchitecture) {
   const std::string path = WriteTemporary("other.so", *Affine(kOtherTarget, kOtherArch).File());
   aot_model* model;

@@ -19,9 +19,17 @@ typedef struct aot_part {
 
 enum { AOT_PART_COUNT = 3 };
 
+/* Pages of the model's own with a copy of bytes that somebody could change in the file. */
+typedef struct aot_copy {
+  void* pages; /* NULL: none */
+  size_t bytes;
+} aot_copy;
+
 struct aot_model {
   aot_manifest manifest;          /* points into one of the parts */
   aot_part parts[AOT_PART_COUNT]; /* the whole file, or manifest, code and weights; unused ones are empty */
+  aot_copy manifest_copy;         /* with AOT_LOAD_VERIFY; what `manifest` points into then */
+  aot_copy code_copy;             /* while loading */
   aot_code_map code;
   aot_code_entry entry;
   const uint8_t* weights;

@@ -18,8 +18,10 @@ static bool Take(uint64_t* cursor, uint64_t bytes, uint64_t alignment, uint64_t*
   return aot_round_up_u64(*cursor, alignment, place) && aot_add_u64(*place, bytes, cursor);
 }
 
-/* Lays all buffers out; with base NULL only the size is found. State outputs are their inputs. */
-static bool Lay(const aot_manifest* m, uint8_t* base, Buffers* b, uint64_t* total) {
+/* Lays all buffers out; with base NULL only the size is found. State outputs are their inputs. An arena is among them
+ * where the model has none of its own. */
+static bool Lay(const aot_model* model, uint8_t* base, Buffers* b, uint64_t* total) {
+  const aot_manifest* m = &model->manifest;
   uint64_t cursor = 0, place;
   const uint64_t pointers = (uint64_t)m->inputs.count + m->outputs.count;
   aot_manifest_tensor tensor;
@@ -28,8 +30,10 @@ static bool Lay(const aot_manifest* m, uint8_t* base, Buffers* b, uint64_t* tota
     b->inputs = (const void**)(void*)base;
     b->outputs = (void**)(void*)base + m->inputs.count;
   }
-  if (!Take(&cursor, m->info.arena_size, m->info.arena_alignment, &place)) return false;
-  if (base != NULL) b->arena = base + place;
+  if (model->arena == NULL) {
+    if (!Take(&cursor, m->info.arena_size, m->info.arena_alignment, &place)) return false;
+    if (base != NULL) b->arena = base + place;
+  }
   for (uint32_t i = 0; aot_manifest_input(m, i, &tensor); ++i) {
     if (!Take(&cursor, tensor.bytes, 64, &place)) return false;
     if (base != NULL) b->inputs[i] = base + place;
@@ -192,8 +196,8 @@ static aot_status RunAndCompare(aot_model* model, const Buffers* b, aot_error* e
   args.outputs = b->outputs;
   args.input_count = m->inputs.count;
   args.output_count = m->outputs.count;
-  args.arena = b->arena;
-  args.arena_bytes = m->info.arena_size;
+  args.arena = b->arena; /* NULL: the model's own */
+  args.arena_bytes = b->arena != NULL ? m->info.arena_size : 0;
   args.error = error;
   status = aot_run(model, &args);
   for (uint32_t i = 0; status == AOT_OK && i < m->outputs.count; ++i) {
@@ -210,14 +214,14 @@ aot_status aot_self_test(aot_model* model, aot_error* error) {
   }
   Buffers buffers;
   memset(&buffers, 0, sizeof buffers);
-  if (!Lay(m, NULL, &buffers, &total)) {
+  if (!Lay(model, NULL, &buffers, &total)) {
     return AOT_REPORT(error, AOT_OUT_OF_MEMORY, NULL, AOT_NO_OFFSET,
                       AOT_TEXT("the self-test's buffers don't fit the address space"));
   }
   buffers.bytes = (size_t)total + 1; /* never nothing */
   const int failure = aot_port_allocate_pages(buffers.bytes, &buffers.memory);
   if (failure != 0) return aot_report_system(error, NULL, "allocate the self-test's buffers", failure);
-  Lay(m, (uint8_t*)buffers.memory, &buffers, &total);
+  Lay(model, (uint8_t*)buffers.memory, &buffers, &total);
   const aot_status status = RunAndCompare(model, &buffers, error);
   aot_port_unmap(buffers.memory, buffers.bytes);
   return status;

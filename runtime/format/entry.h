@@ -28,7 +28,7 @@ typedef void (*aot_code_parallel_for)(void* pool, uint32_t count, aot_code_task 
 /* What the entry function gets. Members are only added at the end; `size` tells how many are there.
  * inputs, outputs: one pointer for each input or output of the manifest, in its order. A state output that aliases its
  * input has the same pointer. arena: aligned to the manifest's arena alignment, with its arena size in bytes;
- * weights: base of the weight segment, aligned to a page. */
+ * weights: base of the weight segment, aligned to 64 bytes (to a page where it is mapped from a file). */
 typedef struct aot_code_args {
   uintptr_t size;                     /* sizeof(aot_code_args) of the caller */
   const void* const* inputs;          /* member 1 */

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <random>
 #include <sstream>
 #include <string>
@@ -127,6 +128,133 @@ TEST(Container, SizesThatOverflowAreRefused) {
   EXPECT_FALSE(aot_container_plan(1, 1, 1, 1000, &container));
   EXPECT_FALSE(aot_container_plan(1, 1, 1, 0, &container));
   EXPECT_FALSE(aot_container_plan(1, 1, 1, 1 << 20, &container));
+}
+
+void Store32(std::string* bytes, size_t at, uint32_t value) { std::memcpy(bytes->data() + at, &value, sizeof value); }
+
+// A manifest of STRINGS with one text of `size` bytes, and `count` operators that all have it as their name.
+std::string ManifestOfOneText(uint32_t size, uint32_t count) {
+  const uint32_t info = AOT_HEADER_SIZE + 3 * AOT_SECTION_ENTRY_SIZE;
+  const uint32_t strings = info + AOT_INFO_SIZE, strings_size = (size + 8) / 8 * 8;
+  const uint32_t operators = strings + strings_size, operators_size = AOT_ARRAY_HEADER_SIZE + count * AOT_OPERATOR_SIZE;
+  std::string bytes(operators + operators_size, '\0');
+  const uint32_t header[] = {
+      AOT_MANIFEST_MAGIC,    AOT_FORMAT_VERSION, static_cast<uint32_t>(bytes.size()) + 32, AOT_HEADER_SIZE, 3,
+      AOT_SECTION_ENTRY_SIZE};
+  for (size_t i = 0; i < std::size(header); ++i) Store32(&bytes, 4 * i, header[i]);
+  const uint32_t table[] = {AOT_TAG_INFO,      1, info,      AOT_INFO_SIZE, AOT_TAG_STRINGS, 1, strings, strings_size,
+                            AOT_TAG_OPERATORS, 0, operators, operators_size};
+  for (size_t i = 0; i < std::size(table); ++i) Store32(&bytes, AOT_HEADER_SIZE + 4 * i, table[i]);
+  Store32(&bytes, info + AOT_INFO_ARENA_ALIGNMENT, 64);
+  Store32(&bytes, info + AOT_INFO_PAGE_SIZE, 4096);
+  for (uint32_t text = AOT_INFO_MODEL_NAME; text < AOT_INFO_SIZE; text += 8) Store32(&bytes, info + text, size);
+  std::memset(bytes.data() + strings, 'x', size);
+  Store32(&bytes, operators + AOT_ARRAY_COUNT, count);
+  Store32(&bytes, operators + AOT_ARRAY_RECORD_SIZE, AOT_OPERATOR_SIZE);
+  for (uint32_t i = 0; i < count; ++i)
+    Store32(&bytes, operators + AOT_ARRAY_HEADER_SIZE + i * AOT_OPERATOR_SIZE + 4, size);
+  uint8_t digest[32];
+  aot_sha256(bytes.data(), bytes.size(), digest);
+  return bytes.append(reinterpret_cast<const char*>(digest), 32);
+}
+
+TEST(Manifest, SharedTextCanNotMakeReadingSlow) {
+  aot_manifest m;
+  aot_fault fault;
+  std::string bytes = ManifestOfOneText(1 << 16, 1000);
+  EXPECT_TRUE(aot_manifest_open(bytes.data(), bytes.size(), &m, &fault)) << fault.what;
+  bytes = ManifestOfOneText(1 << 20, 100000);  // 100 GB to walk over
+  ASSERT_FALSE(aot_manifest_open(bytes.data(), bytes.size(), &m, &fault));
+  EXPECT_STREQ(fault.what, "bytes of all names in the manifest");
+}
+
+// Code objects that a linker of ours never makes. Each is the good one with a single lie.
+class HostileCodeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    file_ = Golden("affine.x86-64-v2.v1.so");
+    aot_container container;
+    ASSERT_TRUE(aot_container_open(file_.data(), file_.size(), &container, nullptr));
+    ASSERT_TRUE(
+        aot_manifest_open(file_.data() + container.manifest_offset, container.manifest_size, &manifest_, nullptr));
+    code_ = file_.substr(0, container.code_size);
+  }
+  uint64_t Load(size_t at, size_t size) const {
+    uint64_t value = 0;
+    std::memcpy(&value, code_.data() + at, size);
+    return value;
+  }
+  // Where the program header of the `skip`-th segment with this type, and these flags if they aren't 0, stands.
+  size_t Header(uint32_t type, uint32_t flags = 0, int skip = 0) const {
+    const size_t table = Load(32, 8), count = Load(56, 2);
+    for (size_t at = table; at < table + count * 56; at += 56)
+      if (Load(at, 4) == type && (flags == 0 || Load(at + 4, 4) == flags) && skip-- == 0) return at;
+    ADD_FAILURE() << "no program header of type " << type;
+    return table;
+  }
+  // What is said of the code object with `size` bytes at `at` replaced.
+  std::string Refusal(size_t at, uint64_t value, size_t size) const {
+    std::string code = code_;
+    std::memcpy(code.data() + at, &value, size);
+    aot_code_object object;
+    aot_descriptor descriptor;
+    aot_fault fault = {};
+    const bool good =
+        aot_code_object_open(code.data(), code.size(), &object, &fault) &&
+        aot_code_object_descriptor(&object, manifest_.info.descriptor_address, &descriptor, nullptr, &fault);
+    return good ? "accepted" : fault.what;
+  }
+
+  static constexpr uint32_t kLoad = 1, kDynamic = 2, kStack = 0x6474e551;
+  std::string file_, code_;
+  aot_manifest manifest_;
+};
+
+TEST_F(HostileCodeTest, SegmentsThatAreWrittenOrLie) {
+  const size_t text = Header(kLoad, 5);
+  EXPECT_EQ(Refusal(text, kLoad, 4), "accepted");
+  EXPECT_EQ(Refusal(text + 4, 7, 4), "writable segment in the code object: its flags");
+  EXPECT_EQ(Refusal(Header(kLoad, 4) + 4, 6, 4), "writable segment in the code object: its flags");
+  EXPECT_EQ(Refusal(text + 40, Load(text + 40, 8) + 4096, 8), "segment size in memory");
+  EXPECT_EQ(Refusal(text + 16, Load(text + 16, 8) + 1, 8), "segment alignment");
+  EXPECT_EQ(Refusal(text + 48, 3, 8), "segment alignment");
+  EXPECT_EQ(Refusal(text + 48, 1 << 20, 8), "segment alignment");
+  // Over the one before it.
+  const uint64_t page = Load(text + 48, 8);
+  EXPECT_EQ(Refusal(text + 16, Load(text + 8, 8) % page, 8), "segment address");
+  EXPECT_EQ(Refusal(text + 16, Load(text + 16, 8) + (uint64_t{1} << 40), 8), "segment address");
+  // Its first byte may still be inside.
+  EXPECT_EQ(Refusal(Header(kLoad, 4) + 32, uint64_t{1} << 40, 8), "segment size in memory");
+}
+
+TEST_F(HostileCodeTest, WhatOnlyADynamicLinkerCouldServe) {
+  const size_t stack = Header(kStack);
+  EXPECT_EQ(Refusal(stack, 3, 4), "program header type in the code object");  // PT_INTERP
+  EXPECT_EQ(Refusal(stack, 7, 4), "program header type in the code object");  // PT_TLS
+  const size_t dynamic = Load(Header(kDynamic) + 8, 8);
+  ASSERT_NE(Load(dynamic, 8), 0u);
+  EXPECT_EQ(Refusal(dynamic, 1, 8), "needed library in the code object: tag");
+  for (const uint64_t tag : {2, 7, 17, 23, 36})
+    EXPECT_NE(Refusal(dynamic, tag, 8).find("relocations"), std::string::npos);
+  for (const uint64_t tag : {12, 25, 32}) EXPECT_NE(Refusal(dynamic, tag, 8).find("initialiser"), std::string::npos);
+  for (const uint64_t tag : {13, 26}) EXPECT_NE(Refusal(dynamic, tag, 8).find("finaliser"), std::string::npos);
+  EXPECT_EQ(Refusal(Header(kDynamic) + 8, uint64_t{1} << 40, 8), "code object's dynamic section");
+}
+
+TEST_F(HostileCodeTest, AnEntryOutsideTheCode) {
+  aot_code_object object;
+  ASSERT_TRUE(aot_code_object_open(code_.data(), code_.size(), &object, nullptr));
+  const uint64_t address = manifest_.info.descriptor_address;
+  size_t at = 0;
+  for (uint32_t i = 0; i < object.segment_count; ++i) {
+    const aot_code_segment& s = object.segments[i];
+    if (address >= s.address && address - s.address < s.size) at = s.offset + (address - s.address);
+  }
+  EXPECT_EQ(Refusal(at + 12, 0, 4), "address of the entry function");  // the descriptor itself: data
+  EXPECT_EQ(Refusal(at + 12, 0x7fffffff, 4), "address of the entry function");
+  EXPECT_EQ(Refusal(at + 12, 0x80000000, 4), "address of the entry function");
+  EXPECT_EQ(Refusal(at + 4, 8, 4), "descriptor size");
+  EXPECT_EQ(Refusal(at, 0, 4), "descriptor");
 }
 
 TEST(Sha256, KnownAnswers) {

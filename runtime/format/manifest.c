@@ -166,6 +166,27 @@ static bool ReadInfo(aot_manifest* m, aot_span section, aot_fault* fault) {
   return aot_manifest_check_info(m, (uint64_t)(p - m->bytes.data), fault);
 }
 
+/* Records may share text, and every text is walked over: without this bound a manifest could make that take hours. */
+static bool CheckNameBytes(const aot_manifest* m, aot_fault* fault) {
+  const struct {
+    const aot_manifest_array* array;
+    uint32_t name;
+  } named[] = {{&m->features, AOT_FEATURE_NAME},
+               {&m->inputs, AOT_TENSOR_NAME},
+               {&m->outputs, AOT_TENSOR_NAME},
+               {&m->plan, AOT_PLAN_NAME},
+               {&m->operators, AOT_OPERATOR_NAME}};
+  uint64_t total = 0;
+  for (size_t k = 0; k < sizeof named / sizeof named[0]; ++k) {
+    const aot_manifest_array* array = named[k].array;
+    for (uint32_t i = 0; i < array->count; ++i) {
+      total += aot_load_u32(array->records + (size_t)i * array->record_size + named[k].name + 4);
+    }
+  }
+  if (total <= AOT_MAX_NAME_BYTES) return true;
+  return aot_fail(fault, AOT_FAULT_MALFORMED, 0, "bytes of all names in the manifest", total, AOT_MAX_NAME_BYTES);
+}
+
 bool aot_manifest_open(const void* data, size_t size, aot_manifest* m, aot_fault* fault) {
   aot_span sections[AOT_TAG_COUNT];
   memset(m, 0, sizeof *m);
@@ -184,7 +205,7 @@ bool aot_manifest_open(const void* data, size_t size, aot_manifest* m, aot_fault
          OpenArray(m, sections[AOT_TAG_STATES], AOT_STATE_SIZE, AOT_MAX_TENSORS, &m->states, fault) &&
          OpenArray(m, sections[AOT_TAG_PLAN], AOT_PLAN_SIZE, any, &m->plan, fault) &&
          OpenArray(m, sections[AOT_TAG_OPERATORS], AOT_OPERATOR_SIZE, any, &m->operators, fault) &&
-         aot_manifest_check_records(m, fault) && aot_manifest_check_self_test(m, fault);
+         CheckNameBytes(m, fault) && aot_manifest_check_records(m, fault) && aot_manifest_check_self_test(m, fault);
 }
 
 /* The record at `index`, or NULL if there is none. */

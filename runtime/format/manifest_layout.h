@@ -10,6 +10,7 @@
 /* Limits. They are part of the format: a writer refuses what a reader would. */
 enum {
   AOT_MANIFEST_MAX_SIZE = 64 << 20,
+  AOT_MAX_NAME_BYTES = 64 << 20, /* names of all records together; they may share text */
   AOT_MAX_RANK = 16,
   AOT_MAX_TENSORS = 4096, /* inputs, and outputs, each */
   AOT_MAX_CPU_FEATURES = 64,

@@ -25,6 +25,9 @@ typedef struct aot_port_file {
 /* Opens for reading. Not a regular file: EINVAL (a directory: EISDIR). */
 int aot_port_open(const char* path, aot_port_file* file);
 void aot_port_close(aot_port_file* file);
+/* Reads up to `bytes` bytes at `offset`; *got is 0 at the end of the file. A block that the medium can't give back is
+ * EIO here, where touching a mapping of it would end the process. */
+int aot_port_read(const aot_port_file* file, uint64_t offset, void* out, size_t bytes, size_t* got);
 /* Maps the whole file, read-only and shared with other processes. The mapping outlives closing. An empty file maps to a
  * valid address. */
 int aot_port_map_file(const aot_port_file* file, void** address);

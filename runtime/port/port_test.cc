@@ -27,6 +27,19 @@ TEST(Port, MapsFilesThatOutliveTheDescriptor) {
   aot_port_unmap(address, 10000);
 }
 
+TEST(Port, ReadsAtAnOffset) {
+  aot_port_file file;
+  ASSERT_EQ(aot_port_open(WriteFile("read", "0123456789").c_str(), &file), 0);
+  char bytes[8] = {};
+  size_t got = 99;
+  ASSERT_EQ(aot_port_read(&file, 4, bytes, 3, &got), 0);
+  EXPECT_EQ(std::string(bytes, got), "456");
+  ASSERT_EQ(aot_port_read(&file, 10, bytes, 3, &got), 0);
+  EXPECT_EQ(got, 0u);
+  aot_port_close(&file);
+  EXPECT_EQ(aot_port_read(&file, 0, bytes, 1, &got), EBADF);
+}
+
 TEST(Port, AnEmptyFileMaps) {
   aot_port_file file;
   ASSERT_EQ(aot_port_open(WriteFile("nothing", "").c_str(), &file), 0);

@@ -46,6 +46,16 @@ void aot_port_close(aot_port_file* file) {
   file->descriptor = -1;
 }
 
+int aot_port_read(const aot_port_file* file, uint64_t offset, void* out, size_t bytes, size_t* got) {
+  ssize_t count;
+  do {
+    count = pread(file->descriptor, out, bytes, (off_t)offset);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) return errno;
+  *got = (size_t)count;
+  return 0;
+}
+
 int aot_port_map_file(const aot_port_file* file, void** address) {
   static uint8_t nothing[64] __attribute__((aligned(64)));
   if (file->bytes == 0) {

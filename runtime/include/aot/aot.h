@@ -77,8 +77,10 @@ typedef struct aot_error {
 typedef struct aot_model aot_model;
 
 enum {
-  /* Compare the SHA-256 of code and weights with the manifest's, over the bytes that are mapped. (The manifest's own
-   * digest is always checked.) Costs a pass over the file. */
+  /* Compare the SHA-256 of code and weights with the manifest's. (The manifest's own digest is always checked.) Files
+   * are read through before they are used, so that a bad block is IO_ERROR and no signal; manifest and code are copied
+   * into memory of the process first, so that what runs is what was verified even if the file is changed meanwhile.
+   * Costs two passes over the file, the code's size in memory that isn't shared, and as much again while loading. */
   AOT_LOAD_VERIFY = 1u,
   /* Bring the weights and the code into memory now, so that the first run is as fast as the next. */
   AOT_LOAD_PREFAULT = 2u,
@@ -205,9 +207,11 @@ typedef struct aot_run_args {
  * Errors: INVALID_ARGUMENT, ARENA_TOO_SMALL, BUSY (the model's own arena is in use), EXECUTION_FAILED, UNSUPPORTED. */
 aot_status aot_run(aot_model* model, const aot_run_args* args);
 
-/* Runs the artifact's self-test vector on buffers of its own and compares the outputs. AOT_OK: as the reference says.
- * NO_SELF_TEST: there is nothing to compare with. SELF_TEST_FAILED: the message tells output, element, both values.
- * OUT_OF_MEMORY. */
+/* Runs the artifact's self-test vector and compares the outputs. AOT_OK: as the reference says. NO_SELF_TEST: there is
+ * nothing to compare with. SELF_TEST_FAILED: the message tells output, element, both values. OUT_OF_MEMORY. BUSY: the
+ * model's own arena is in use.
+ *
+ * Takes buffers for all inputs and outputs while it runs, and an arena where the model has none (AOT_LOAD_NO_ARENA). */
 aot_status aot_self_test(aot_model* model, aot_error* error);
 
 #ifdef __cplusplus

@@ -66,8 +66,8 @@ typedef struct aot_fetch_report {
   uint64_t downloaded_bytes; /* of parts, over the network, in this call */
 } aot_fetch_report;
 
-/* Zero it, set `size` and what is needed; members are only ever added at the end. All pointers are read during the call
- * alone. */
+/* Zero it, set `size` and what is needed; members are only ever added at the end; one that this library doesn't know
+ * yet must be zero. All pointers are read during the call alone. */
 typedef struct aot_fetch_config {
   size_t size;           /* sizeof(aot_fetch_config) */
   const char* url;       /* of the server, "https://models.example.com"; NULL only with AOT_FETCH_OFFLINE */
