@@ -145,6 +145,15 @@ Status ReadConfig(const aot_fetch_config& config, const char* model, FetchOption
   return Status();
 }
 
+// A caller newer than this client may know more members; they must ask for nothing.
+Status CheckUnknownMembers(const aot_fetch_config& config) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&config);
+  for (size_t i = sizeof(config); i < config.size; ++i)
+    if (bytes[i] != 0)
+      return Invalid("config uses a member that this client doesn't know, at byte " + std::to_string(i));
+  return Status();
+}
+
 void WriteReport(const FetchOutcome& outcome, aot_fetch_report* report) {
   static constexpr aot_fetch_source kSources[] = {AOT_FETCH_NOTHING, AOT_FETCH_DOWNLOADED, AOT_FETCH_INSTALLED,
                                                   AOT_FETCH_PREVIOUS};
@@ -175,7 +184,8 @@ extern "C" aot_status aot_fetch_and_load(const aot_fetch_config* config, const c
     return Finish(Invalid("report->size is not sizeof(aot_fetch_report)"), error);
   FetchOptions options;
   FetchOutcome outcome;
-  Status status = ReadConfig(*config, model, &options);
+  Status status = CheckUnknownMembers(*config);
+  if (status.ok()) status = ReadConfig(*config, model, &options);
   if (status.ok()) status = FetchAndLoad(options, out, &outcome);
   if (config->report != nullptr) WriteReport(outcome, config->report);
   return Finish(status, error);

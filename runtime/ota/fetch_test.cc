@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <memory>
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -278,6 +280,10 @@ TEST_F(FetchTest, MixAndMatch) {
   ExpectRefused(AOT_WRONG_TARGET);
   changed("cpu_features", json::array());  // the manifest needs more than the metadata says
   ExpectRefused(AOT_DIGEST_MISMATCH);
+  changed("vector_bits", 1 << 20);
+  ExpectRefused(AOT_WRONG_TARGET);
+  changed("vector_bits", 64);
+  ExpectRefused(AOT_DIGEST_MISMATCH);
   changed("arena_size", 128);
   ExpectRefused(AOT_DIGEST_MISMATCH);
   changed("weights", {{"sha256", Sha256HexForTest(first.weights)}, {"length", first.weights.size()}});
@@ -315,6 +321,16 @@ TEST_F(FetchTest, RefusesNamesThatAreNoNames) {
   aot_model* model = nullptr;
   EXPECT_EQ(aot_fetch_and_load(nullptr, "m", &model, nullptr), AOT_INVALID_ARGUMENT);
   EXPECT_EQ(Fetch(0, "unknown").status, AOT_NOT_FOUND);
+  struct {
+    aot_fetch_config config;
+    uint64_t member_of_the_future;
+  } newer = {};
+  newer.config.size = sizeof(newer);
+  newer.config.state_dir = state_.c_str();
+  newer.config.flags = AOT_FETCH_OFFLINE;
+  EXPECT_EQ(aot_fetch_and_load(&newer.config, "m", &model, nullptr), AOT_NOT_FOUND);
+  newer.member_of_the_future = 1;
+  EXPECT_EQ(aot_fetch_and_load(&newer.config, "m", &model, nullptr), AOT_INVALID_ARGUMENT);
 }
 
 // --- A version that is no good.
@@ -519,15 +535,48 @@ TEST_F(FetchTest, TheRootIsReadOnlyWhenItIsNeeded) {
   aot_unload(model);
 }
 
-// A power cut: the process ends before a step, by number or by name.
+// A power cut: the process ends before a step, by number or by name. With a root, the disk forgets what was written to
+// files and not synced; a name that was given to such a file stays, as on a journalling file system.
 struct PowerCut {
   int steps = -1;
   std::string name;
+  std::string root = {};
+  std::map<std::string, off_t> unsynced = {};  // path -> length that is on the disk
+  std::string syncing = {};
 };
+
+off_t LengthOf(const std::string& path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0 ? info.st_size : 0;
+}
+
+// Keeps account of what is not synced; the step before has happened by now.
+void NoteStep(PowerCut* cut, const std::string& step) {
+  cut->unsynced.erase(cut->syncing);
+  cut->syncing.clear();
+  const std::string verb = step.substr(0, step.find(' ')), path = step.substr(verb.size() + 1);
+  if (verb == "write" || verb == "truncate") cut->unsynced.emplace(path, LengthOf(cut->root + "/" + path));
+  if (verb == "truncate") cut->unsynced[path] = 0;
+  if (verb == "fsync") cut->syncing = path;  // "fsync directory of x" names no file
+  const size_t to = path.find(" to ");
+  if (verb != "rename" || to == std::string::npos) return;
+  const auto moved = cut->unsynced.find(path.substr(0, to));
+  if (moved == cut->unsynced.end()) return;
+  cut->unsynced[path.substr(to + 4)] = moved->second;
+  cut->unsynced.erase(moved);
+}
+
 int Cut(void* context, const char* step) {
   auto* cut = static_cast<PowerCut*>(context);
-  if (std::string(step).compare(0, 5, "read ") == 0) return 0;  // changes nothing
-  if (cut->steps-- == 0 || (!cut->name.empty() && std::string(step).find(cut->name) != std::string::npos)) _exit(9);
+  const std::string text = step;
+  if (text.compare(0, 5, "read ") == 0) return 0;  // changes nothing
+  if (cut->steps-- == 0 || (!cut->name.empty() && text.find(cut->name) != std::string::npos)) {
+    cut->unsynced.erase(cut->syncing);
+    for (const auto& [path, length] : cut->unsynced)
+      if (!cut->root.empty()) (void)!truncate((cut->root + "/" + path).c_str(), length);
+    _exit(9);
+  }
+  NoteStep(cut, text);
   return 0;
 }
 
@@ -586,7 +635,7 @@ TEST_F(PowerCutTest, AtEveryStepOfAnUpdate) {
   for (bool finished = false; !finished; ++step) {
     ASSERT_LT(step, 500);
     ASSERT_EQ(system(("rm -rf " + state_ + " && cp -r " + before + " " + state_).c_str()), 0);
-    finished = FetchUntil(Options(), {step, ""});
+    finished = FetchUntil(Options(), {step, "", state_});
     // Whatever was left: the device starts without a network ...
     const Loaded offline = Fetch(AOT_FETCH_OFFLINE);
     ASSERT_EQ(offline.status, AOT_OK) << "step " << step << ": " << offline.message;

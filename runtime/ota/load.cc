@@ -1,5 +1,6 @@
 #include "runtime/ota/load.h"
 
+#include <cerrno>
 #include <string>
 
 #include "aot/aot.h"
@@ -33,6 +34,8 @@ Code CodeOf(aot_status status) {
 }
 
 Status StatusOf(aot_status status, const aot_error& error) {
+  // A block that went bad is damage, to be fetched again.
+  if (status == AOT_IO_ERROR && error.system_error == EIO) return Status(Code::kDigest, error.message);
   const std::string path = error.path;
   return Status(CodeOf(status), (path.empty() ? "" : path + ": ") + error.message);
 }
@@ -51,8 +54,8 @@ Status LoadSlot(StateDirectory* state, const Slot& slot, aot_model** out) {
   if (slot.weights.length > 0) parts.weights.path = weights.c_str();
   aot_load_options options = {};
   options.size = sizeof(options);
-  // The loader hashes the very mapping that it goes on to use; the manifest's digest is the signed one, and names the
-  // others.
+  // The loader hashes the copies of manifest and code that it goes on to use, and the mapping of the weights. The
+  // manifest's digest is the signed one, and names the others: whatever the paths lead to, only signed bytes are used.
   options.flags = AOT_LOAD_VERIFY | AOT_LOAD_PREFAULT;
   options.manifest_sha256 = slot.manifest.sha256.bytes.data();
   aot_error error = {};

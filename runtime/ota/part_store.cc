@@ -137,6 +137,7 @@ Status PartStore::Ensure(const Part& part, const std::string& url, int64_t* down
   if (measured.ok() || measured.code() == Code::kDigest) AOT_OTA_RETURN_IF_ERROR(state_->RemoveAll(path));
   AOT_OTA_RETURN_IF_ERROR(Download(part, url, downloaded));
   AOT_OTA_RETURN_IF_ERROR(state_->Rename(StagedPath(part), path));
+  state_->MakeReadOnly(path);
   return state_->RemoveAll(EtagPath(part));
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "runtime/ota/curl_transport.h"
 #include "runtime/ota/testing/http_server.h"
@@ -74,6 +75,9 @@ TEST_F(PartStoreTest, DownloadsOnceAndThenHasIt) {
   std::string bytes;
   ASSERT_TRUE(state_.Read(PartStore::PathOf(part_.sha256), 1 << 20, &bytes).ok());
   EXPECT_EQ(bytes, content_);
+  struct stat info;
+  ASSERT_EQ(stat((state_.path() + "/" + PartStore::PathOf(part_.sha256)).c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0444u);
   EXPECT_TRUE(Staged().empty());
   server_.TakeRequests();
   ASSERT_TRUE(Ensure(part_).ok());

@@ -217,7 +217,7 @@ Status StateDirectory::Rename(const std::string& from, const std::string& to) {
   std::string to_name;
   AOT_OTA_RETURN_IF_ERROR(OpenParent(from, &from_parent, &from_name));
   AOT_OTA_RETURN_IF_ERROR(OpenParent(to, &to_parent, &to_name));
-  if (const int error = Step("rename to", to)) return Error("rename to", to, error);
+  if (const int error = Step("rename", from + " to " + to)) return Error("rename to", to, error);
   if (renameat(from_parent.get(), from_name.c_str(), to_parent.get(), to_name.c_str()) != 0)
     return Error("rename to", to, errno);
   if (const int error = Step("fsync directory of", to)) return Error("fsync the directory of", to, error);
@@ -225,6 +225,11 @@ Status StateDirectory::Rename(const std::string& from, const std::string& to) {
   // The source directory too: else the old name may come back beside the new one.
   if (fsync(from_parent.get()) != 0) return Error("fsync the directory of", from, errno);
   return Status();
+}
+
+void StateDirectory::MakeReadOnly(const std::string& path) {
+  FileDescriptor file;
+  if (OpenForRead(path, &file).ok()) (void)fchmod(file.get(), 0444);
 }
 
 Status StateDirectory::RemoveTree(int parent, const std::string& name, const std::string& path) {

@@ -62,6 +62,8 @@ class StateDirectory {
   Status MakeDirectories(const std::string& path);
   // Replaces `to`; a directory can only replace an empty one. Durable on return.
   Status Rename(const std::string& from, const std::string& to);
+  // Takes write permission from a file, against accidents; best effort.
+  void MakeReadOnly(const std::string& path);
   // Removes a file or a whole directory. A path that is not there is no error.
   Status RemoveAll(const std::string& path);
   // Names in a directory, sorted; none where there is no such directory.

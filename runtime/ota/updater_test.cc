@@ -332,6 +332,22 @@ TEST_F(UpdaterTest, RecoversFromFastForwardByKeyRotation) {
   ExpectUpdate(Code::kOk);
 }
 
+TEST_F(UpdaterTest, RecoversFromFastForwardWithTheOldKeysGone) {
+  for (const bool both : {false, true}) {
+    repository_.timestamp.version += 1000000;
+    repository_.snapshot.version += 1000000;
+    repository_.Publish();
+    ExpectUpdate(Code::kOk);
+    repository_.timestamp.version -= 1000000;
+    repository_.snapshot.version -= 1000000;
+    repository_.timestamp.keys = {MakeTestKey()};
+    if (both) repository_.snapshot.keys = {MakeTestKey()};
+    repository_.PublishRoot();
+    repository_.Publish();
+    ExpectUpdate(Code::kOk);
+  }
+}
+
 TEST_F(UpdaterTest, AFailedUpdateLeavesTrustedMetadata) {
   ExpectUpdate(Code::kOk);
   const auto good = server_.Objects();
