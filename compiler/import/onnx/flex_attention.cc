@@ -33,6 +33,7 @@ absl::StatusOr<std::vector<Value>> GraphImporter::ImportFlexAttention(const Node
   }
   for (const Value& input : inputs) {
     if (!input.known()) return std::vector<Value>();
+    if (!input.is_tensor()) return absl::InvalidArgumentError("query, key and value must be tensors");
   }
   const Value &query = inputs[0], &key = inputs[1], &value = inputs[2];
   RETURN_IF_ERROR(CheckOperands(query, key, value));
@@ -52,12 +53,14 @@ absl::StatusOr<std::vector<Value>> GraphImporter::ImportFlexAttention(const Node
       return absl::InvalidArgumentError(absl::StrCat(name, " must be a graph of one input and one output"));
     }
     ASSIGN_OR_RETURN(std::vector<Value> results, ImportSubgraph(attribute->g(), {x}, frame, scope));
-    if (results.size() == 1 && results[0] && results[0].known() && !(results[0].type() == x.type())) {
+    if (results.empty() || !results[0] || !results[0].known()) return Value();  // reported there
+    if (!results[0].is_tensor()) return absl::InvalidArgumentError(absl::StrCat(name, " must give a tensor"));
+    if (!(results[0].type() == x.type())) {
       return absl::InvalidArgumentError(absl::StrCat(
           name, " gives ", reference::Name(results[0].element()), " ", reference::ToString(results[0].shape()), ", ",
           reference::Name(x.element()), " ", reference::ToString(x.shape()), " is expected"));
     }
-    return results.empty() ? Value() : results[0];
+    return results[0];
   };
   Builder& b = builder_;
   // Half of the scale on each side keeps narrow floats in range.
@@ -65,9 +68,9 @@ absl::StatusOr<std::vector<Value>> GraphImporter::ImportFlexAttention(const Node
   const Value raw = b.MatMul(b.Mul(query, root), b.Mul(RepeatHeads(b, key, query.dim(1)), root), false,
                              /*trans_b=*/true);
   ASSIGN_OR_RETURN(const Value scores, modify("score_mod", b.Cast(raw, precision)));
-  if (!scores || !scores.known()) return std::vector<Value>();  // reported there
+  if (!scores) return std::vector<Value>();
   ASSIGN_OR_RETURN(const Value probabilities, modify("prob_mod", b.Unary("softmax", scores, {{"axis", int64_t{3}}})));
-  if (!probabilities || !probabilities.known()) return std::vector<Value>();
+  if (!probabilities) return std::vector<Value>();
   const Value result = b.MatMul(probabilities, b.Cast(RepeatHeads(b, value, query.dim(1)), precision));
   return std::vector<Value>{b.Cast(result, value.element())};
 }
