@@ -1,12 +1,15 @@
 // aotctl bench: how long an inference takes on this machine, and how steadily.
+#include <algorithm>
 #include <chrono>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "clients/aotctl/statistics.h"
 #include "clients/aotctl/tensor_flags.h"
 #include "clients/aotctl/verbs.h"
+#include "clients/model/artifact_file.h"
 #include "clients/model/session.h"
 #include "clients/tensor_io/file.h"
 
@@ -17,6 +20,7 @@ struct BenchArgs {
   std::string artifact;
   TensorFlags tensors;
   int64_t runs = 1000, warmup = 10;
+  bool per_layer = false;
 };
 
 // One inference, in seconds.
@@ -26,6 +30,70 @@ absl::StatusOr<double> Time(Session& session) {
   auto end = std::chrono::steady_clock::now();
   if (!status.ok()) return status;
   return std::chrono::duration<double>(end - start).count();
+}
+
+// When each step of one run ended.
+struct StepClock {
+  std::chrono::steady_clock::time_point last;
+  std::vector<std::vector<double>>* samples = nullptr;  // of each step, in seconds
+
+  static void Tick(void* self, uint32_t step) {
+    auto* clock = static_cast<StepClock*>(self);
+    auto now = std::chrono::steady_clock::now();
+    if (step >= clock->samples->size()) clock->samples->resize(step + 1);
+    (*clock->samples)[step].push_back(std::chrono::duration<double>(now - clock->last).count());
+    clock->last = std::chrono::steady_clock::now();
+  }
+};
+
+// The value that each step makes, by the arena plan: scratch beside the first one named. A step that only writes
+// outputs has none.
+absl::StatusOr<std::vector<std::string>> StepNames(const std::string& path, size_t steps) {
+  absl::StatusOr<std::string> bytes = ReadFile(path);
+  if (!bytes.ok()) return bytes.status();
+  absl::StatusOr<ArtifactFile> file = OpenArtifact(*bytes, path);
+  if (!file.ok()) return file.status();
+  std::vector<std::string> names(steps, "(output)");
+  aot_manifest_plan_entry entry;
+  for (uint32_t i = 0; aot_manifest_plan_at(&file->manifest, i, &entry); ++i) {
+    std::string name(entry.name.data, entry.name.size);
+    bool scratch = absl::StartsWith(name, "scratch of ");
+    if (entry.first_step < steps && (!scratch || names[entry.first_step] == "(output)")) {
+      names[entry.first_step] = scratch ? name.substr(11) : name;
+    }
+  }
+  return names;
+}
+
+// The median of each step over some runs, the slowest first.
+absl::Status ReportLayers(Session& session, const std::string& path, int64_t runs, Context& context) {
+  std::vector<std::vector<double>> samples;
+  StepClock clock{{}, &samples};
+  for (int64_t i = 0; i < runs; ++i) {
+    clock.last = std::chrono::steady_clock::now();
+    if (absl::Status status = session.InvokeTraced(&StepClock::Tick, &clock); !status.ok()) return status;
+  }
+  absl::StatusOr<std::vector<std::string>> names = StepNames(path, samples.size());
+  if (!names.ok()) return names.status();
+  std::vector<std::pair<double, size_t>> order;
+  double total = 0;
+  for (size_t step = 0; step < samples.size(); ++step) {
+    if (samples[step].empty()) continue;  // skipped by a condition
+    double median = Describe(std::move(samples[step])).median;
+    total += median;
+    order.push_back({median, step});
+  }
+  std::sort(order.rbegin(), order.rend());
+  std::vector<std::vector<std::string>> rows = {{"STEP", "MEDIAN", "SHARE", "VALUE"}};
+  nlohmann::json layers = nlohmann::json::array();
+  for (const auto& [median, step] : order) {
+    rows.push_back(
+        {absl::StrCat(step), FormatSeconds(median), absl::StrFormat("%.1f %%", 100 * median / total), (*names)[step]});
+    layers.push_back({{"step", step}, {"median_seconds", median}, {"value", (*names)[step]}});
+  }
+  context.output.Table(rows);
+  context.output.json()["layers"] = std::move(layers);
+  return absl::OkStatus();
 }
 
 absl::Status Run(const BenchArgs& args, Context& context) {
@@ -65,6 +133,9 @@ absl::Status Run(const BenchArgs& args, Context& context) {
       {"p99_9_seconds", s.p99_9}, {"least_seconds", s.least}, {"most_seconds", s.most},
       {"mean_seconds", s.mean},   {"jitter", s.jitter},       {"arena_bytes", (*session)->arena_bytes()},
       {"runs", args.runs}};
+  if (args.per_layer) {
+    return ReportLayers(**session, UserPath(args.artifact), std::min<int64_t>(args.runs, 1000), context);
+  }
   return absl::OkStatus();
 }
 
@@ -82,6 +153,7 @@ void AddBench(CLI::App& app, Context& context) {
   command->add_option("--runs", args->runs, "Timed runs")
       ->check(CLI::Range(int64_t{1}, int64_t{100000000}))
       ->capture_default_str();
+  command->add_flag("--per-layer", args->per_layer, "Also time each step, in further runs (1000 at most)");
   command->add_option("--warmup", args->warmup, "Runs before them that don't count")
       ->check(CLI::Range(int64_t{0}, int64_t{100000000}))
       ->capture_default_str();

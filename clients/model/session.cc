@@ -140,6 +140,14 @@ absl::Status Session::Invoke() {
   return status == AOT_OK ? absl::OkStatus() : ToStatus(status, error_);
 }
 
+absl::Status Session::InvokeTraced(aot_trace trace, void* trace_context) {
+  aot_run_args args = args_;
+  args.trace = trace;
+  args.trace_context = trace_context;
+  aot_status status = aot_run(model_, &args);
+  return status == AOT_OK ? absl::OkStatus() : ToStatus(status, error_);
+}
+
 reference::Tensor Session::Output(size_t index) const {
   reference::Tensor tensor(outputs_[index].type);
   absl::Span<uint8_t> bytes = tensor.mutable_bytes();

@@ -43,6 +43,8 @@ class Session {
   // One inference on the calling thread, with next to nothing around it: this is what a benchmark times. Where the
   // model keeps state, the input has the next state afterwards.
   absl::Status Invoke();
+  // The same, calling back after each step with its number.
+  absl::Status InvokeTraced(aot_trace trace, void* trace_context);
   // A copy of what the last Invoke wrote.
   reference::Tensor Output(size_t index) const;
 

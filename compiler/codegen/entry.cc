@@ -12,7 +12,7 @@ namespace {
 using Kind = schedule::Location::Kind;
 
 // Members of aot_code_args by number (runtime/format/entry.h).
-enum Member { kInputs = 1, kOutputs = 2, kArena = 3, kWeights = 4 };
+enum Member { kInputs = 1, kOutputs = 2, kArena = 3, kWeights = 4, kTrace = 7, kTraceContext = 8, kMembers = 9 };
 
 llvm::Function* DeclareKernel(llvm::Module& module, size_t number, size_t arguments) {
   llvm::LLVMContext& context = module.getContext();
@@ -58,6 +58,38 @@ absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, const ta
     }
     return nullptr;
   };
+  // The trace hook, if the caller's structure has one.
+  auto* hooked = llvm::BasicBlock::Create(context, "", entry);
+  auto* begin = llvm::BasicBlock::Create(context, "", entry);
+  llvm::BasicBlock* head = builder.GetInsertBlock();
+  llvm::Value* size = builder.CreateLoad(builder.getInt64Ty(), args);
+  builder.CreateCondBr(builder.CreateICmpUGE(size, builder.getInt64(kMembers * 8)), hooked, begin);
+  builder.SetInsertPoint(hooked);
+  llvm::Value* hook = load_member(args, kTrace);
+  llvm::Value* hook_context = load_member(args, kTraceContext);
+  builder.CreateBr(begin);
+  builder.SetInsertPoint(begin);
+  auto or_null = [&](llvm::Value* value) {
+    llvm::PHINode* phi = builder.CreatePHI(pointer, 2);
+    phi->addIncoming(value, hooked);
+    phi->addIncoming(llvm::ConstantPointerNull::get(llvm::cast<llvm::PointerType>(pointer)), head);
+    return phi;
+  };
+  llvm::Value* trace = or_null(hook);
+  llvm::Value* trace_context = or_null(hook_context);
+  llvm::Value* has_trace =
+      builder.CreateICmpNE(trace, llvm::ConstantPointerNull::get(llvm::cast<llvm::PointerType>(pointer)));
+  auto* trace_type = llvm::FunctionType::get(builder.getVoidTy(), {pointer, builder.getInt32Ty()}, false);
+  auto call_trace = [&](uint32_t number) {
+    auto* tell = llvm::BasicBlock::Create(context, "", entry);
+    auto* next = llvm::BasicBlock::Create(context, "", entry);
+    builder.CreateCondBr(has_trace, tell, next);
+    builder.SetInsertPoint(tell);
+    builder.CreateCall(trace_type, trace, {trace_context, builder.getInt32(number)});
+    builder.CreateBr(next);
+    builder.SetInsertPoint(next);
+  };
+  uint32_t number = 0;
   for (const schedule::Step& step : program.steps) {
     llvm::BasicBlock* after = nullptr;
     if (step.guard) {
@@ -75,6 +107,7 @@ absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, const ta
       builder.CreateBr(after);
       builder.SetInsertPoint(after);
     }
+    call_trace(number++);
   }
   builder.CreateRet(builder.getInt32(0));
 

@@ -1,11 +1,15 @@
+#include <stddef.h>
 #include <string.h>
 
 #include "runtime/core/error.h"
 #include "runtime/core/model.h"
 
+/* The members of the first version. */
+#define LEAST_ARGS_SIZE offsetof(aot_run_args, trace)
+
 /* A caller newer than this runtime may know more members; they must ask for nothing. */
 static aot_status CheckArgsSize(const aot_run_args* args) {
-  if (args->size < sizeof *args) {
+  if (args->size < LEAST_ARGS_SIZE) {
     return AOT_INVALID_ARGUMENT; /* `error` may not be there */
   }
   const uint8_t* bytes = (const uint8_t*)args;
@@ -80,8 +84,16 @@ static aot_status CheckArena(const aot_manifest* m, const void* arena, uint64_t 
 }
 
 static aot_status Call(const aot_model* model, const aot_run_args* args, void* arena) {
-  const aot_code_args code = {sizeof code,    args->inputs,       args->outputs, arena,
-                              model->weights, args->parallel_for, args->pool};
+  const int has_trace = args->size >= sizeof *args;
+  const aot_code_args code = {sizeof code,
+                              args->inputs,
+                              args->outputs,
+                              arena,
+                              model->weights,
+                              args->parallel_for,
+                              args->pool,
+                              has_trace ? args->trace : NULL,
+                              has_trace ? args->trace_context : NULL};
   const int32_t result = model->entry(&code);
   if (result == 0) return AOT_OK;
   return AOT_REPORT(args->error, AOT_EXECUTION_FAILED, NULL, AOT_NO_OFFSET,

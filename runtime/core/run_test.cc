@@ -104,7 +104,7 @@ TEST_F(RunTest, WrongArguments) {
   state.outputs[1] = &elsewhere;
   expect(state, "input 1 and output 1 are a state");
   AffineRun small;
-  small.args.size = sizeof small.args - 8;
+  small.args.size = offsetof(aot_run_args, trace) - 8;
   EXPECT_EQ(aot_run(model_.get(), &small.args), AOT_INVALID_ARGUMENT);
   EXPECT_EQ(aot_run(model_.get(), nullptr), AOT_INVALID_ARGUMENT);
   EXPECT_EQ(aot_run(nullptr, &small.args), AOT_INVALID_ARGUMENT);
@@ -122,6 +122,14 @@ TEST_F(RunTest, ANewerCallerMayAskForNothingNew) {
   run.ExpectRight();
   newer.more = 1;
   EXPECT_EQ(aot_run(model_.get(), &newer.args), AOT_UNSUPPORTED);
+}
+
+TEST_F(RunTest, AnOlderCallerHasNoTrace) {
+  AffineRun run;
+  run.args.size = offsetof(aot_run_args, trace);
+  run.args.trace = reinterpret_cast<aot_trace>(uintptr_t{1});  // behind what the caller has
+  EXPECT_EQ(aot_run(model_.get(), &run.args), AOT_OK);
+  run.ExpectRight();
 }
 
 TEST_F(RunTest, WithoutAnArenaOfItsOwnEveryRunBringsOne) {

@@ -25,6 +25,9 @@ extern "C" {
 typedef void (*aot_code_task)(void* task_context, uint32_t index);
 typedef void (*aot_code_parallel_for)(void* pool, uint32_t count, aot_code_task task, void* task_context);
 
+/* Called on the calling thread after each step of a run, in order, with the step's number from 0. */
+typedef void (*aot_code_trace)(void* trace_context, uint32_t step);
+
 /* What the entry function gets. Members are only added at the end; `size` tells how many are there.
  * inputs, outputs: one pointer for each input or output of the manifest, in its order. A state output that aliases its
  * input has the same pointer. arena: aligned to the manifest's arena alignment, with its arena size in bytes;
@@ -37,6 +40,8 @@ typedef struct aot_code_args {
   const void* weights;                /* member 4 */
   aot_code_parallel_for parallel_for; /* member 5; NULL: run on the calling thread */
   void* pool;                         /* member 6: first argument of parallel_for */
+  aot_code_trace trace;               /* member 7; NULL: none */
+  void* trace_context;                /* member 8: its first argument */
 } aot_code_args;
 
 /* Returns 0. Other values are reserved. */

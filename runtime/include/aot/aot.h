@@ -180,6 +180,10 @@ aot_status aot_get_model_info(const aot_model* model, aot_model_info* info);
 typedef void (*aot_task)(void* task_context, uint32_t index);
 typedef void (*aot_parallel_for)(void* pool, uint32_t count, aot_task task, void* task_context);
 
+/* Called on the calling thread after each step of a run, in order, with the step's number from 0: for profiles. */
+typedef void (*aot_trace)(void* trace_context, uint32_t step);
+
+/* Members are only added at the end. `size` may be that of an older version: what comes behind it counts as NULL. */
 typedef struct aot_run_args {
   size_t size;
   /* One pointer for each input and output, in the model's order, aligned to their element type, with the exact number
@@ -199,6 +203,9 @@ typedef struct aot_run_args {
   aot_parallel_for parallel_for;
   void* pool;       /* first argument of parallel_for */
   aot_error* error; /* or NULL */
+  /* NULL: none. Artifacts of compilers that knew no trace call none. */
+  aot_trace trace;
+  void* trace_context; /* first argument of trace */
 } aot_run_args;
 
 /* Fills the outputs. Deterministic: the same inputs give the same bits. On any error the outputs are untouched, except
