@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "aot/ota.h"
+#include "runtime/format/manifest_layout.h"
 #include "runtime/ota/testing/test_artifact.h"
 #include "runtime/ota/utc_time.h"
 #include "runtime/port/port.h"
@@ -387,6 +389,40 @@ TEST_F(FetchTest, TheNewestArtifactMayGetAnotherNumber) {
   EXPECT_EQ(loaded.report.downloaded_bytes, 0u);
   Release(2, 2);
   EXPECT_EQ(Fetch().report.update_status, AOT_ROLLBACK);
+}
+
+// The artifact with code that names another processor, all digests right.
+compiler::Artifact ForAnotherProcessor(compiler::Artifact artifact) {
+  artifact.code[18] = static_cast<char>(0xf3);  // e_machine: RISC-V
+  artifact.code[19] = 0;
+  uint32_t info = 0;
+  memcpy(&info, artifact.manifest.data() + AOT_HEADER_SIZE + AOT_SECTION_OFFSET, sizeof(info));
+  const auto raw = [](const std::string& bytes) {
+    const Digest digest = Sha256Of(bytes);
+    return std::string(digest.bytes.begin(), digest.bytes.end());
+  };
+  artifact.manifest.replace(info + AOT_INFO_CODE_SHA256, 32, raw(artifact.code));
+  artifact.manifest.resize(artifact.manifest.size() - 32);
+  artifact.manifest += raw(artifact.manifest);
+  return artifact;
+}
+
+TEST_F(FetchTest, AVersionForALaterApplicationIsNotCondemned) {
+  Release(1, 1);
+  ASSERT_EQ(Fetch().value, 3.0f);
+  AddRelease(&server_, &repository_, ForAnotherProcessor(MakeTestArtifact({2})), "stable", "m", 2);
+  repository_.Publish();
+  for (int start = 0; start < 5; ++start) {
+    const Loaded loaded = Fetch();
+    EXPECT_EQ(loaded.value, 3.0f);
+    EXPECT_EQ(loaded.report.source, AOT_FETCH_PREVIOUS);
+    EXPECT_EQ(loaded.report.update_status, AOT_WRONG_TARGET) << loaded.report.update_message;
+  }
+  StateDirectory state;
+  ASSERT_TRUE(state.Open(state_).ok());
+  EXPECT_TRUE(state.Exists("slots/stable/m/b/complete"));
+  EXPECT_FALSE(state.Exists("slots/stable/m/b/failed"));
+  EXPECT_FALSE(state.Exists("slots/stable/m/b/attempts"));
 }
 
 TEST_F(FetchTest, AFirstVersionThatFailsIsAnError) {

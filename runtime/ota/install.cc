@@ -165,7 +165,9 @@ Status InstallNewest(const InstallContext& context, const InstallRequest& reques
   TargetFile file;
   AOT_OTA_RETURN_IF_ERROR(ChooseTarget(context.updater, request, &description, &file));
   std::vector<Slot> present;
-  AOT_OTA_RETURN_IF_ERROR(context.slots->List(&present));
+  Status newer;
+  AOT_OTA_RETURN_IF_ERROR(context.slots->List(&present, &newer));
+  AOT_OTA_RETURN_IF_ERROR(newer);  // there is no slot to install into
   AOT_OTA_RETURN_IF_ERROR(CheckRelease(present, description));
   Installation installation(context, request, description, file);
   PartStore parts(context.state, nullptr, {});

@@ -90,18 +90,21 @@ Status Updater::ReadFirstRoot(const FirstRoot& first_root, std::string* bytes) c
 Status Updater::Begin(const FirstRoot& first_root) {
   const Status stored = TrustStoredRoot(kRoot);
   if (stored.ok()) return stored;
-  const bool none = stored.code() == Code::kNotFound;
   const Status previous = TrustStoredRoot(kPreviousRoot);
   if (previous.ok()) {
     Log("the stored root is unusable, going on from its predecessor: " + stored.message());
     return previous;
   }
-  // The file was read and is none: it can't come back. Any other error may pass, and is no reason to trust keys that
-  // were replaced long ago.
-  const bool damaged =
-      stored.code() == Code::kMalformed || stored.code() == Code::kSignature || stored.code() == Code::kLimit;
-  if (!none && !damaged) return stored;
-  if (!none) Log("the stored root is unusable, starting from the configured one: " + stored.message());
+  // A file that isn't there, or was read and is no root, can't come back. Any other error may pass, and is no reason to
+  // trust keys that were replaced long ago.
+  for (const Status* status : {&stored, &previous}) {
+    const Code code = status->code();
+    const bool gone =
+        code == Code::kNotFound || code == Code::kMalformed || code == Code::kSignature || code == Code::kLimit;
+    if (!gone) return *status;
+  }
+  if (stored.code() != Code::kNotFound)
+    Log("the stored root is unusable, starting from the configured one: " + stored.message());
   AOT_OTA_RETURN_IF_ERROR(ReadFirstRoot(first_root, &root_bytes_));
   AOT_OTA_RETURN_IF_ERROR(trusted_.SetRoot(root_bytes_));
   AOT_OTA_RETURN_IF_ERROR(state_->MakeDirectories("metadata/delegated"));

@@ -378,6 +378,10 @@ TEST_F(UpdaterTest, ARootThatCanNotBeReadDoesNotReset) {
   fail_error_ = EIO;
   ExpectUpdate(Code::kDigest);
   EXPECT_EQ(Stored("root.json"), second);
+  fail_step_ = "read metadata/root.previous.json";
+  Store("root.json", "rubbish");
+  ExpectUpdate(Code::kDigest);
+  Store("root.json", second);
   fail_step_.clear();
   // A caller's limit is for what comes from outside.
   limits_.root = 10;
