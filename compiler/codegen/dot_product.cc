@@ -77,6 +77,39 @@ Value EmitDotProduct(Emitter& e, Value lhs, Value rhs, Value sums, int lanes) {
   return width == lanes ? result : Narrowed(e, result, lanes);
 }
 
+Value LowerHalves(Emitter& e, Value words, int lanes) {
+  return mlir::arith::AndIOp::create(e.builder(), e.location(), words,
+                                     e.IntConstant(e.builder().getI32Type(), 0xffff, lanes));
+}
+
+bool HasShortMulAdd(Emitter& e) {
+  return e.target().dot_product == DotProduct::kPairs || e.target().dot_product == DotProduct::kUnsignedSigned;
+}
+
+Value EmitShortMulAdd(Emitter& e, Value lhs, Value rhs, Value sums, int lanes) {
+  // The upper halves of lhs meet zeros.
+  bool accumulates = e.target().dot_product == DotProduct::kUnsignedSigned;
+  int width = std::max(lanes, kLeastLanes);
+  if (width != lanes) {
+    lhs = Widened(e, lhs, lanes);
+    rhs = Widened(e, rhs, lanes);
+    sums = Widened(e, sums, lanes);
+  }
+  llvm::StringRef intrinsic = !accumulates  ? Intrinsic(DotProduct::kPairs, width)
+                              : width == 16 ? "llvm.x86.avx512.vpdpwssd.512"
+                              : width == 8  ? "llvm.x86.avx512.vpdpwssd.256"
+                                            : "llvm.x86.avx512.vpdpwssd.128";
+  lhs = vector::BitCastOp::create(e.builder(), e.location(), Vector(e, 2 * width, 16), lhs);
+  rhs = vector::BitCastOp::create(e.builder(), e.location(), Vector(e, 2 * width, 16), rhs);
+  llvm::SmallVector<Value> operands =
+      accumulates ? llvm::SmallVector<Value>{sums, lhs, rhs} : llvm::SmallVector<Value>{lhs, rhs};
+  Value result = mlir::LLVM::CallIntrinsicOp::create(e.builder(), e.location(), Vector(e, width, 32),
+                                                     e.builder().getStringAttr(intrinsic), operands)
+                     .getResult(0);
+  if (!accumulates) result = mlir::arith::AddIOp::create(e.builder(), e.location(), sums, result);
+  return width == lanes ? result : Narrowed(e, result, lanes);
+}
+
 Value LoadWord(Emitter& e, const Buffer& bytes, Value position, int lanes) {
   Value four =
       vector::LoadOp::create(e.builder(), e.location(), Vector(e, 4, 8), bytes.memref, mlir::ValueRange{position});

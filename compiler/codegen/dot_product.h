@@ -10,6 +10,13 @@ namespace aot::codegen {
 // number of lanes up to the native one that is a power of two. The target must have a dot product.
 Value EmitDotProduct(Emitter& emitter, Value lhs, Value rhs, Value sums, int lanes);
 
+// Whether the target multiplies pairs of 16-bit integers, which is quicker than a product of 32 bits.
+bool HasShortMulAdd(Emitter& emitter);
+// sums[i] + lhs[i] * rhs[i] on such a target, for 32-bit lanes whose values fit in 16 bits; of rhs the upper halves are
+// zero (LowerHalves).
+Value EmitShortMulAdd(Emitter& emitter, Value lhs, Value rhs, Value sums, int lanes);
+Value LowerHalves(Emitter& emitter, Value words, int lanes);
+
 // The 32-bit word at a byte position that need not be aligned, in every lane.
 Value LoadWord(Emitter& emitter, const Buffer& bytes, Value position, int lanes);
 

@@ -94,25 +94,22 @@ absl::Status EmitConv(KernelContext& context, nn::ConvOp op) {
   c.lhs_row_stride = op.getStrides()[spatial - 1] * image_strides[spatial - 1];
   c.lhs_col_stride = depthwise ? 1 : 0;
   for (size_t d = 0; d < spatial; ++d) {
-    c.k_sizes.push_back(plan.packing.k_sizes[d]);
+    c.k_sizes.push_back(op.getChannelsLast() ? ShapeOf(op.getFilter())[d] : ShapeOf(op.getFilter())[d + 2]);
     c.lhs_k_strides.push_back(op.getDilations()[d] * image_strides[d]);
   }
   c.k_sizes.push_back(per_group);
   c.lhs_k_strides.push_back(1);
+  // Neighbouring taps of a row whose channels lie side by side are one longer segment.
+  if (last && group == 1 && plan.input_pitch == channels && op.getDilations().back() == 1) {
+    c.k_sizes[spatial - 1] *= c.k_sizes[spatial];
+    c.k_sizes.pop_back();
+    c.lhs_k_strides.erase(c.lhs_k_strides.begin() + static_cast<ptrdiff_t>(spatial) - 1);
+  }
   c.lhs_zero_point = op.getInputZeroPoint();
   c.dot = plan.dot;
   if (plan.dot) {
-    c.k_sizes.back() = (per_group + plan.packing.products - 1) / plan.packing.products;
+    c.k_sizes.back() = (c.k_sizes.back() + plan.packing.products - 1) / plan.packing.products;
     c.lhs_k_strides.back() = 4;
-  }
-
-  // Neighbouring taps of a row whose channels lie side by side are one longer segment.
-  bool whole_pixels = group == 1 && !depthwise && plan.input_pitch == channels;
-  if (whole_pixels && op.getDilations().back() == 1 && (!plan.dot || channels % plan.packing.products == 0)) {
-    c.k_sizes[spatial - 1] *= c.k_sizes[spatial];
-    c.k_sizes.pop_back();
-    c.lhs_k_strides[spatial - 1] = c.lhs_k_strides[spatial];
-    c.lhs_k_strides.pop_back();
   }
 
   bool copy = plan.copy_input;

@@ -4,11 +4,14 @@
 // others by the range of a loop. Nothing is copied or padded.
 #include <map>
 
+#include "compiler/codegen/dot_product.h"
 #include "compiler/codegen/elementwise.h"
 #include "compiler/codegen/kernel_context.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace aot::codegen {
+namespace arith = mlir::arith;
+
 namespace {
 
 int64_t CeilDiv(int64_t a, int64_t b) { return a <= 0 ? 0 : (a + b - 1) / b; }
@@ -25,7 +28,9 @@ class DepthwiseEmitter {
         kernel_(nn::TensorTypeOf(op.getFilter()).getShape()),
         input_(context.evaluator.BufferOf(op.getInput())),
         filter_(context.evaluator.BufferOf(op.getFilter())),
-        compute_(e_.ComputeType(nn::TensorTypeOf(op.getResult()).getElementType())) {
+        compute_(e_.ComputeType(nn::TensorTypeOf(op.getResult()).getElementType())),
+        short_(HasShortMulAdd(e_) && compute_.isInteger(32) && input_.element.isInteger(8) &&
+               filter_.element.isInteger(8) && !filter_.element.isUnsignedInteger()) {
     input_strides_.assign(spatial_, in_.back());
     for (size_t d = spatial_ - 1; d-- > 0;) input_strides_[d] = input_strides_[d + 1] * in_[d + 2];
     filter_strides_.assign(spatial_, in_.back());
@@ -73,8 +78,17 @@ class DepthwiseEmitter {
     if (op_.getBias()) start = context_.evaluator.Evaluate(op_.getBias(), {{channel, 1}}, lanes);
     if (!start) start = e_.Zero(compute_, lanes);
     llvm::SmallVector<Value> sums(count, start);
+    // Each tap's share of the zero point is its weight: their sum is kept beside the pixels' sums and taken off once.
+    int64_t zero_point = op_.getInputZeroPoint();
+    if (zero_point != 0) sums.push_back(e_.Zero(compute_, lanes));
     Value image = e_.Mul(position[0], input_strides_[0] * in_[1]);
     sums = Taps(0, position, o, e_.Add(image, channel), channel, lanes, sums);
+    if (zero_point != 0) {
+      auto& builder = e_.builder();
+      Value share =
+          arith::MulIOp::create(builder, e_.location(), sums.back(), e_.IntConstant(compute_, zero_point, lanes));
+      for (int64_t r = 0; r < count; ++r) sums[r] = arith::SubIOp::create(builder, e_.location(), sums[r], share);
+    }
     for (int64_t r = 0; r < count; ++r) {
       context_.evaluator.BindElement(op_.getResult(), sums[r]);
       Indices index;
@@ -102,7 +116,8 @@ class DepthwiseEmitter {
   llvm::SmallVector<Value> RowTaps(Value o, Value input, Value filter, int lanes, llvm::SmallVector<Value> sums) {
     // Of a pixel by itself some taps may lie outside; a block's are all inside.
     auto fixed = e_.ConstantOf(o);
-    bool check = fixed && sums.size() == 1;
+    size_t pixels = sums.size() - (op_.getInputZeroPoint() != 0 ? 1 : 0);
+    bool check = fixed && pixels == 1;
     Value column = e_.Sub(e_.Mul(o, stride()), e_.Constant(pad()));
     std::map<int64_t, Value> loaded;  // by distance from the first pixel's first tap
     for (int64_t tap = 0; tap < taps(); ++tap) {
@@ -111,14 +126,16 @@ class DepthwiseEmitter {
         if (at < 0 || at >= in_[spatial_]) continue;
       }
       Value weight = Widened(filter_, e_.Add(filter, tap * in_.back()), lanes);
-      for (size_t r = 0; r < sums.size(); ++r) {
+      if (pixels < sums.size()) sums.back() = EmitAdd(e_, sums.back(), weight);
+      if (short_) weight = LowerHalves(e_, weight, lanes);
+      for (size_t r = 0; r < pixels; ++r) {
         int64_t distance = static_cast<int64_t>(r) * stride() + tap * dilation();
         Value& x = loaded[distance];
         if (!x) {
           Value pixel = e_.Add(input, e_.Mul(e_.Add(column, distance), in_.back()));
-          x = Centred(Widened(input_, pixel, lanes), lanes);
+          x = Widened(input_, pixel, lanes);
         }
-        sums[r] = e_.MulAdd(x, weight, sums[r]);
+        sums[r] = short_ ? EmitShortMulAdd(e_, x, weight, sums[r], lanes) : e_.MulAdd(x, weight, sums[r]);
       }
     }
     return sums;
@@ -128,12 +145,6 @@ class DepthwiseEmitter {
     return EmitCast(e_, e_.Load(buffer, position, 1, lanes), buffer.element, compute_, lanes);
   }
 
-  Value Centred(Value x, int lanes) {
-    if (op_.getInputZeroPoint() == 0) return x;
-    return mlir::arith::SubIOp::create(e_.builder(), e_.location(), x,
-                                       e_.IntConstant(compute_, op_.getInputZeroPoint(), lanes));
-  }
-
   KernelContext& context_;
   Emitter& e_;
   nn::ConvOp op_;
@@ -141,6 +152,7 @@ class DepthwiseEmitter {
   llvm::ArrayRef<int64_t> in_, out_, kernel_;
   Buffer input_, filter_;
   mlir::Type compute_;
+  bool short_;  // bytes, whose products fit a multiplication of 16-bit integers
   llvm::SmallVector<int64_t> input_strides_, filter_strides_;  // of the spatial dimensions, in elements
 };
 

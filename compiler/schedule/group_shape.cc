@@ -34,9 +34,74 @@ void SetShape(mlir::Value value, llvm::ArrayRef<int64_t> shape) {
   value.setType(type);
 }
 
+// A spatial dimension of one element that a convolution only carries along; its number, or nullopt.
+std::optional<size_t> CarriedDimension(nn::ConvOp conv) {
+  bool last = conv.getChannelsLast();
+  auto input = nn::TensorTypeOf(conv.getInput()).getShape(), filter = nn::TensorTypeOf(conv.getFilter()).getShape();
+  size_t spatial = input.size() - 2;
+  for (size_t d = 0; d < spatial && spatial > 1; ++d)
+    if (input[last ? d + 1 : d + 2] == 1 && filter[last ? d : d + 2] == 1 && conv.getPads()[d] == 0 &&
+        conv.getPads()[d + spatial] == 0)
+      return d;
+  return std::nullopt;
+}
+
+llvm::SmallVector<int64_t> Without(llvm::ArrayRef<int64_t> values, size_t position) {
+  llvm::SmallVector<int64_t> rest(values);
+  rest.erase(rest.begin() + static_cast<ptrdiff_t>(position));
+  return rest;
+}
+
+// Removes such dimensions from a convolution with elementwise neighbours: register tiles run along the last one.
+void DropCarriedDimensions(nn::GroupOp group) {
+  mlir::Block& body = group.getBody().front();
+  nn::ConvOp conv;
+  for (mlir::Operation& op : body.without_terminator()) {
+    if (auto found = llvm::dyn_cast<nn::ConvOp>(op)) {
+      if (conv) return;
+      conv = found;
+    } else if (!op.hasTrait<nn::Elementwise>() && !llvm::isa<nn::ConstantOp>(op)) {
+      return;
+    }
+  }
+  if (!conv) return;
+  llvm::SetVector<mlir::Value> values;
+  for (mlir::Operation& op : body) {
+    if (&op == conv.getOperation()) continue;
+    values.insert(op.getOperands().begin(), op.getOperands().end());
+    values.insert(op.getResults().begin(), op.getResults().end());
+  }
+  values.insert(conv.getResult());
+  for (mlir::Value operand : {conv.getInput(), conv.getFilter()})
+    if (values.contains(operand) || !llvm::isa<mlir::BlockArgument>(operand)) return;
+  size_t rank = nn::TensorTypeOf(conv.getResult()).getRank();
+  for (mlir::Value value : values)
+    if (nn::TensorTypeOf(value).getRank() > static_cast<int64_t>(rank)) return;
+
+  while (auto d = CarriedDimension(conv)) {
+    bool last = conv.getChannelsLast();
+    size_t spatial = conv.getStrides().size(), at = last ? *d + 1 : *d + 2;
+    rank = spatial + 2;
+    for (mlir::Value value : values) {
+      auto shape = nn::TensorTypeOf(value).getShape();
+      if (shape.size() + at >= rank) SetShape(value, Without(shape, at - (rank - shape.size())));
+    }
+    SetShape(conv.getInput(), Without(nn::TensorTypeOf(conv.getInput()).getShape(), at));
+    SetShape(conv.getFilter(), Without(nn::TensorTypeOf(conv.getFilter()).getShape(), last ? *d : *d + 2));
+    conv.setStrides(Without(conv.getStrides(), *d));
+    conv.setDilations(Without(conv.getDilations(), *d));
+    conv.setPads(Without(Without(conv.getPads(), *d + spatial), *d));
+  }
+  auto yield = llvm::cast<nn::YieldOp>(body.getTerminator());
+  for (auto [operand, argument] : llvm::zip(group.getInputs(), body.getArguments()))
+    operand.setType(argument.getType());
+  for (auto [result, value] : llvm::zip(group.getResults(), yield.getValues())) result.setType(value.getType());
+}
+
 }  // namespace
 
 void SimplifyShapes(nn::GroupOp group) {
+  DropCarriedDimensions(group);
   mlir::Block& body = group.getBody().front();
   auto yield = llvm::cast<nn::YieldOp>(body.getTerminator());
   auto root = nn::TensorTypeOf(yield.getValues().front()).getShape();

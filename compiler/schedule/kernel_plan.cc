@@ -171,6 +171,7 @@ void PlanConv(KernelPlan& plan, nn::ConvOp op, llvm::ArrayRef<bool> is_constant,
     packing.group_stride = features_per_group * packing.col_stride;
   }
   plan.tile = ChooseTile(target, rows, packing.cols, packing.depth(), AccumulatorBits(result.getElementType()));
+  bool merges_taps = last && group == 1 && op.getDilations().back() == 1;
   if (depthwise) {
     // Each row loads its own vector of the input: fewer accumulators are enough.
     plan.tile.vectors = 1;
@@ -187,6 +188,13 @@ void PlanConv(KernelPlan& plan, nn::ConvOp op, llvm::ArrayRef<bool> is_constant,
   // A group's channels are the neighbours that share a word.
   if (!depthwise && (group == 1 || per_group % 4 == 0))
     PlanDot(plan, op.getInput(), op.getFilter(), op.getResult(), op.getInputZeroPoint(), is_constant, target);
+  if (plan.dot && merges_taps) {
+    // The taps of a kernel row and their channels lie side by side: words are filled across taps.
+    int64_t merged = packing.k_sizes[spatial - 1] * packing.k_sizes[spatial];
+    packing.k_sizes.pop_back();
+    packing.k_strides.erase(packing.k_strides.begin() + spatial - 1);
+    packing.k_sizes.back() = merged;
+  }
   PlanPacking(plan, op.getFilter(), is_constant, /*pack_if_variable=*/true);
 
   bool padded = llvm::any_of(op.getPads(), [](int64_t p) { return p != 0; });
@@ -194,12 +202,15 @@ void PlanConv(KernelPlan& plan, nn::ConvOp op, llvm::ArrayRef<bool> is_constant,
   for (int64_t i = 0; i < spatial; ++i)
     plan.padded_shape.push_back(input.getDimSize(last ? i + 1 : i + 2) + op.getPads()[i] + op.getPads()[i + spatial]);
   plan.padded_shape.push_back(channels);
-  plan.input_pitch = CeilDiv(channels, packing.products) * packing.products;
-  bool whole_words = plan.input_pitch == channels;
+  bool merged = plan.dot && merges_taps;
+  plan.input_pitch = merged ? channels : CeilDiv(channels, packing.products) * packing.products;
+  bool whole_words = packing.k_sizes.back() % packing.products == 0;
   if (padded || !last || !ArgumentOf(op.getInput()) || (plan.dot && (plan.dot->widen || !whole_words))) {
     plan.copy_input = true;
+    // The last word of a kernel row may reach over the image's end.
     plan.input_offset = Reserve(plan, Product(llvm::ArrayRef(plan.padded_shape).drop_back()) * plan.input_pitch *
-                                          CopiedBytes(plan, input.getElementType()));
+                                              CopiedBytes(plan, input.getElementType()) +
+                                          (plan.dot ? 4 : 0));
   }
 }
 
