@@ -1,6 +1,7 @@
 // The rows of the registry as plain values: models, artifacts, releases. Times are UTC; sizes are bytes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -66,10 +67,12 @@ struct ReleaseArtifact {
   uint64_t arena_size = 0;                // bytes
 };
 
+inline constexpr size_t kMaxArtifactsOfRelease = 256;
+
 struct PublishRequest {
   std::string channel;                     // e.g. "stable"
   std::string model;                       // the name devices ask for, e.g. "ppocr-rec"
-  std::vector<ReleaseArtifact> artifacts;  // at least one; one for each target
+  std::vector<ReleaseArtifact> artifacts;  // 1 to kMaxArtifactsOfRelease; one for each target
 };
 
 struct PublishResult {

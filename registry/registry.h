@@ -131,8 +131,9 @@ class Registry {
   // --- Releases -----------------------------------------------------------------------------------------------------
   // Makes a release: all of its artifacts appear in the signed metadata at once, or none. Targets of the model's
   // previous release that the request doesn't name stay as they are. INVALID_ARGUMENT: a name or the list is wrong.
-  // NOT_FOUND: an artifact isn't stored. FAILED_PRECONDITION: a signing key is missing or root has expired. An error
-  // whose message says "is published" came after the signature: devices see the release.
+  // NOT_FOUND: an artifact isn't stored. DATA_LOSS: its bytes are damaged. FAILED_PRECONDITION: a signing key is
+  // missing or root has expired. An error whose message says "is published" came after the signature: devices see the
+  // release.
   virtual absl::StatusOr<PublishResult> Publish(const PublishRequest& request) = 0;
   // Takes a model out of a channel's signed metadata; devices keep what they have. Its releases become superseded
   // ones, its release numbers go on. NOT_FOUND.

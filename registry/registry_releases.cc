@@ -20,7 +20,6 @@
 namespace aot::registry {
 namespace {
 
-constexpr size_t kMaxTargetsOfRelease = 256;
 constexpr size_t kMaxText = 256;  // of a triple or a CPU feature
 constexpr size_t kMaxFeatures = 256;
 // The largest integer that every JSON reader keeps exactly.
@@ -37,9 +36,9 @@ absl::Status CheckText(absl::string_view what, absl::string_view text) {
 absl::Status CheckRequest(const PublishRequest& request) {
   if (absl::Status s = CheckName("channel", request.channel); !s.ok()) return s;
   if (absl::Status s = CheckName("model", request.model); !s.ok()) return s;
-  if (request.artifacts.empty() || request.artifacts.size() > kMaxTargetsOfRelease) {
+  if (request.artifacts.empty() || request.artifacts.size() > kMaxArtifactsOfRelease) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a release has 1 to ", kMaxTargetsOfRelease, " artifacts, not ", request.artifacts.size()));
+        absl::StrCat("a release has 1 to ", kMaxArtifactsOfRelease, " artifacts, not ", request.artifacts.size()));
   }
   std::set<std::string> targets;
   for (const ReleaseArtifact& a : request.artifacts) {
@@ -80,9 +79,12 @@ absl::StatusOr<std::vector<ReleaseRecord>> RegistryImpl::PrepareRelease(const Pu
     for (const BlobRef& ref : {artifact->manifest, artifact->code, artifact->weights}) {
       pins.push_back(blobs_->Pin(ref.digest));
       // What is signed is what is on the disk now, byte for byte.
-      if (absl::Status s = blobs_->Open(ref, Verify::kAlways).status(); !s.ok()) {
-        return absl::Status(s.code(), absl::StrCat("artifact ", a.key.Hex(), ": ", s.message(), "; compile it again"));
+      absl::Status s = blobs_->Open(ref, Verify::kAlways).status();
+      if (absl::IsNotFound(s)) {
+        return absl::DataLossError(absl::StrCat("artifact ", a.key.Hex(), ": its stored bytes are damaged or gone (",
+                                                s.message(), "); compile it again"));
       }
+      if (!s.ok()) return s;
     }
     ReleaseRecord row;
     row.channel = request.channel;

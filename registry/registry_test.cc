@@ -336,7 +336,7 @@ TEST_F(RegistryTest, SignsNoDamagedBlob) {
   int fd = open(BlobPath(a.code.digest).c_str(), O_WRONLY);
   ASSERT_EQ(pwrite(fd, "!", 1, 0), 1);
   close(fd);
-  EXPECT_EQ(registry_->Publish(Request(a)).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(registry_->Publish(Request(a)).status().code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(VerifiedCode(), "");
 }
 
@@ -581,6 +581,32 @@ TEST_F(RegistryTest, AKillWhilePublishingLeavesTheOldReleaseOrTheNew) {
     EXPECT_EQ(VerifiedCode(), expected);
   }
   EXPECT_GT(killed, 25);
+}
+
+TEST_F(RegistryTest, AnErrorWhileStoringIsToldAndLeavesNothingHalf) {
+  Digest model = StoreModel("model");
+  for (int error : {ENOSPC, EIO}) {
+    int struck = 0;
+    for (int step = 0;; ++step) {
+      std::string name = absl::StrCat("s", error, " ", step);
+      fs::Fault::Arm(step, error);
+      absl::Status status = Store(name, model).status();
+      bool was_struck = fs::Fault::Struck();
+      fs::Fault::Disarm();
+      if (!was_struck) break;
+      ++struck;
+      // What SQLite can repeat or repair is no error; what is one has its kind.
+      if (!status.ok()) {
+        bool full = status.code() == absl::StatusCode::kResourceExhausted;
+        EXPECT_TRUE(full ? error == ENOSPC : status.code() == absl::StatusCode::kDataLoss) << step << ": " << status;
+      }
+      absl::StatusOr<ArtifactRecord> found = registry_->LookupArtifact(Record(name, model).key);
+      if (status.ok()) EXPECT_TRUE(found.ok()) << step;
+      if (found.ok()) EXPECT_EQ(Read(found->code), "code of " + name);
+      ASSERT_TRUE(Store(name, model).ok()) << step;
+    }
+    EXPECT_GT(struck, 10);
+  }
 }
 
 TEST_F(RegistryTest, AnErrorWhilePublishingBlocksNoLaterPublication) {

@@ -13,6 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "registry/digest.h"
+#include "registry/records.h"
+#include "server/model_digest.h"
 #include "server/testing/server_process.h"
 #include "server/testing/small_model.h"
 #include "server/testing/test_client.h"
@@ -85,7 +87,65 @@ TEST_F(AotServerTest, CompilesAModelAndServesIt) {
   aot::v1::DeleteArtifactResponse response;
   EXPECT_EQ(client.registry->DeleteArtifact(&remove, request, &response).error_code(),
             grpc::StatusCode::FAILED_PRECONDITION);
+
+  // Withdrawn, and after a collection no longer in the way.
+  grpc::ClientContext take_back, collect, remove_now;
+  aot::v1::WithdrawRequest withdraw;
+  withdraw.set_channel("stable");
+  withdraw.set_model_name("dense");
+  aot::v1::WithdrawResponse withdrawn;
+  status = client.release->Withdraw(&take_back, withdraw, &withdrawn);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  aot::v1::CollectGarbageRequest all_fits;
+  all_fits.set_budget_bytes(int64_t{1} << 40);
+  aot::v1::CollectGarbageResponse collected;
+  ASSERT_TRUE(client.registry->CollectGarbage(&collect, all_fits, &collected).ok());
+  EXPECT_EQ(collected.releases_removed(), 2);
+  EXPECT_EQ(collected.artifacts_removed(), 0);
+  status = client.registry->DeleteArtifact(&remove_now, request, &response);
+  EXPECT_TRUE(status.ok()) << status.error_message();
   EXPECT_EQ(server->Signal(SIGTERM), 0);
+}
+
+TEST_F(AotServerTest, ExternalDataBecomesTheSameCode) {
+  std::unique_ptr<ServerProcess> server = Start();
+  ASSERT_NE(server->grpc_port(), 0) << server->Errors();
+  TestClient client(server->grpc_port());
+  std::string whole = DenseModel(64, 32, 1), data, location = "../no/path but a label";
+  std::string model = WithExternalData(whole, location, &data);
+  std::vector<registry::ExternalBlob> external = {{location, registry::BlobRef::Of(data)}};
+  const aot::v1::Digest digest = ToProto(ModelDigestOf(registry::BlobRef::Of(model), external));
+  aot::v1::UploadModelRequest header;
+  *header.mutable_header()->mutable_model() = digest;
+  *header.mutable_header()->mutable_file() = ToProto(registry::BlobRef::Of(model));
+  aot::v1::ExternalBlob& blob = *header.mutable_header()->add_external();
+  blob.set_location(location);
+  *blob.mutable_digest() = ToProto(registry::BlobRef::Of(data));
+  grpc::ClientContext upload_call, compile_call;
+  aot::v1::UploadModelResponse uploaded;
+  auto upload = client.compile->UploadModel(&upload_call, &uploaded);
+  upload->Write(header);
+  upload->Write(TestClient::Chunk(data, 0, data));  // files come in any order
+  upload->Write(TestClient::Chunk(model, 0, model));
+  upload->WritesDone();
+  grpc::Status status = upload->Finish();
+  ASSERT_TRUE(status.ok()) << status.error_message();
+
+  aot::v1::CompileRequest request;
+  *request.mutable_model() = digest;
+  request.mutable_options()->set_target("x86-64-v2");
+  auto events = client.compile->Compile(&compile_call, request);
+  aot::v1::CompileResponse last;
+  while (events->Read(&last)) {
+  }
+  status = events->Finish();
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  ASSERT_TRUE(client.Upload(whole).ok());
+  Compiled inside = client.Compile(whole, "x86-64-v2");
+  ASSERT_TRUE(inside.status.ok()) << inside.status.error_message();
+  EXPECT_NE(last.result().artifact().key(), inside.key());
+  EXPECT_EQ(last.result().artifact().code().hash(), inside.last().result().artifact().code().hash());
+  EXPECT_EQ(last.result().artifact().weights().hash(), inside.last().result().artifact().weights().hash());
 }
 
 TEST_F(AotServerTest, TellsWhatIsUnsupported) {

@@ -17,6 +17,7 @@ constexpr int kMaxBindings = 1024;
 constexpr int kMaxRank = 64;
 constexpr size_t kMaxNameBytes = 1024;
 constexpr int kMaxOptLevel = 3;
+constexpr size_t kMaxBindingBytes = 64 << 10;  // of the names and sizes of all bindings, a size counted as 8 bytes
 
 absl::Status CheckName(absl::string_view what, absl::string_view name, bool may_be_empty) {
   if (name.empty() && !may_be_empty) return absl::InvalidArgumentError(absl::StrCat(what, " has an empty name"));
@@ -65,8 +66,10 @@ absl::StatusOr<compiler::Options> FromProto(const aot::v1::CompileOptions& proto
                                                      "; at most ", kMaxRank, " are allowed"));
     }
     for (int64_t size : shape.dims()) {
-      if (absl::Status status = CheckDim(absl::StrCat("a dimension of input '", name, "'"), size); !status.ok()) {
-        return status;
+      // Zero is a shape of ONNX: a tensor without elements.
+      if (size < 0) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("a dimension of input '", name, "' is ", size, "; a size is at least 0"));
       }
     }
     options.input_shapes[name] = std::vector<int64_t>(shape.dims().begin(), shape.dims().end());
@@ -82,6 +85,14 @@ absl::StatusOr<compiler::Options> FromProto(const aot::v1::CompileOptions& proto
           absl::StrCat("input '", name, "' is given ", count, " elements; at least 0 are possible, -1 means absent"));
     }
     options.input_elements[name] = count;
+  }
+  size_t bytes = 0;
+  for (const auto& [name, size] : options.dims) bytes += name.size() + 8;
+  for (const auto& [name, shape] : options.input_shapes) bytes += name.size() + 8 * shape.size();
+  for (const auto& [name, count] : options.input_elements) bytes += name.size() + 8;
+  if (bytes > kMaxBindingBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("options bind dimensions and shapes of ", bytes,
+                                                   " bytes in all; at most ", kMaxBindingBytes, " are allowed"));
   }
   options.strict_math = proto.strict_math();
   switch (proto.optimize_for()) {

@@ -61,8 +61,20 @@ TEST(CompileOptions, RefusesWhatIsOutOfRange) {
   (*proto.mutable_input_elements())["s"] = -2;
   EXPECT_TRUE(absl::IsInvalidArgument(FromProto(proto).status()));
   proto = Options();
+  for (int i = 0; i < 100; ++i) (*proto.mutable_dims())[std::string(1000, 'n') + std::to_string(i)] = 1;
+  EXPECT_TRUE(absl::IsInvalidArgument(FromProto(proto).status())) << "a canonical text of 100 kB";
+  proto = Options();
   proto.set_model_name(std::string(5000, 'x'));
   EXPECT_TRUE(absl::IsInvalidArgument(FromProto(proto).status()));
+}
+
+TEST(CompileOptions, AShapeMayHaveNoElements) {
+  aot::v1::CompileOptions proto = Options();
+  (*proto.mutable_input_shapes())["x"].add_dims(0);
+  (*proto.mutable_input_shapes())["x"].add_dims(3);
+  absl::StatusOr<compiler::Options> options = FromProto(proto);
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->input_shapes.at("x"), (std::vector<int64_t>{0, 3}));
 }
 
 TEST(RefuseUnknownFields, FindsThemAtEveryDepth) {

@@ -57,11 +57,12 @@ absl::Status CheckLoopback(const std::string& address) {
   if (inet_pton(AF_INET, address.c_str(), &v4) == 1) loopback = (ntohl(v4.s_addr) >> 24) == 127;
   if (inet_pton(AF_INET6, address.c_str(), &v6) == 1) loopback = IN6_IS_ADDR_LOOPBACK(&v6);
   if (loopback) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "'", address,
-      "' isn't a loopback address. The listeners are not encrypted and know no users, so they "
-      "are for this host alone (127.0.0.1, ::1); put a proxy with TLS and authentication in front to serve "
-      "others"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", address,
+                   "' isn't a loopback address. The listeners are not encrypted and know no users, so they "
+                   "are for this host alone (127.0.0.1; or ::1 with --http-port -1); put a proxy with TLS and "
+                   "authentication in front to serve "
+                   "others"));
 }
 
 bool ParseCommandLine(int argc, char** argv, ServerOptions& options, int* exit_code) {

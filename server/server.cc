@@ -34,6 +34,7 @@ namespace aot::server {
 namespace {
 
 constexpr int kDiskThreads = 4;
+constexpr int kOpeningThreads = 2;
 constexpr uint64_t kModelsUnderWay = 8;  // so many of the largest size may be uploaded at a time
 constexpr absl::Duration kDrain = absl::Seconds(5);
 constexpr int64_t kRpcMemoryBytes = int64_t{512} << 20;  // gRPC's own buffers, of all connections
@@ -91,7 +92,7 @@ struct Server::Parts {
   std::unique_ptr<LocalExecutor> executor;
   std::unique_ptr<TaskEnvironment> tasks;
   std::unique_ptr<JobScheduler> scheduler;
-  std::unique_ptr<ThreadPool> disk;
+  std::unique_ptr<ThreadPool> disk, opening;
   std::unique_ptr<StallWatch> watch;
   std::unique_ptr<ServiceContext> context;
   std::unique_ptr<MaintenanceThread> maintenance;
@@ -129,6 +130,7 @@ absl::Status Server::Parts::StartBackground() {
   tasks.reset(new TaskEnvironment{*registry, *executor, work_dir, options.worker_threads});
   scheduler = std::make_unique<JobScheduler>(options.workers, options.queue_length);
   disk = std::make_unique<ThreadPool>(kDiskThreads);
+  opening = std::make_unique<ThreadPool>(kOpeningThreads);
   watch = std::make_unique<StallWatch>(options.limits.stall);
   context.reset(new ServiceContext{*registry,
                                    *scheduler,
@@ -136,12 +138,14 @@ absl::Status Server::Parts::StartBackground() {
                                    options.executor,
                                    executor->counters(),
                                    *disk,
+                                   *opening,
                                    *watch,
                                    options.limits,
                                    options.workers,
                                    options.queue_length,
                                    absl::Now(),
                                    "",
+                                   {},
                                    {}});
   maintenance = std::make_unique<MaintenanceThread>(*registry, options.maintenance_interval);
   metrics = std::make_unique<Metrics>(*context);
@@ -223,6 +227,7 @@ void Server::Stop() {
     if (parts_->http != nullptr) parts_->http->Stop();
     // Destruction in Parts' reverse order would leave streams that a disk thread still holds until after the services.
     parts_->watch.reset();
+    parts_->opening.reset();
     parts_->disk.reset();
   });
 }

@@ -368,6 +368,12 @@ TEST_F(ServerTest, RefusesAListenerThatOthersCanReach) {
   EXPECT_TRUE(absl::StrContains(status.message(), "0.0.0.0")) << status;
 }
 
+TEST_F(ServerTest, SaysWhatIpVersion6Needs) {
+  options_.address = "::1";
+  absl::Status status = Server::Start(options_).status();
+  EXPECT_TRUE(absl::StrContains(status.message(), "--http-port -1")) << status;
+}
+
 TEST_F(ServerTest, SaysThatItsPortIsTaken) {
   Start();
   ServerOptions second = options_;

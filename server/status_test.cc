@@ -23,6 +23,12 @@ TEST(ToGrpc, CutsLongMessagesAtALine) {
   EXPECT_NE(cut.find("no such operator\n(cut here: "), std::string::npos) << cut.substr(cut.size() - 100);
 }
 
+TEST(CutAtLine, KeepsWholeLines) {
+  EXPECT_EQ(CutAtLine("one\ntwo\nthree", 100), "one\ntwo\nthree");
+  EXPECT_EQ(CutAtLine("one\ntwo\nthree", 9), "one\ntwo\n(cut here: 6 more bytes)");
+  EXPECT_EQ(CutAtLine("one\ntwo", 7), "one\ntwo");
+}
+
 TEST(ToGrpc, CountsWhatEscapingTakes) {
   std::string message;
   for (int i = 0; i < 2000; ++i) message += "\xc3\xa4";  // two bytes of UTF-8, six on the wire

@@ -21,7 +21,7 @@ class UploadTest : public ::testing::Test {
     options.grpc_port = 0;
     options.http_port = -1;
     options.executor.worker_path = Runfile("server/worker/scripted_worker");
-    options.limits.stall = absl::Milliseconds(400);
+    options.limits.stall = absl::Seconds(2);  // a busy machine needs a while for what is no stall
     options.limits.max_model_bytes = 8 << 20;
     absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(options);
     ASSERT_TRUE(server.ok()) << server.status();
@@ -148,7 +148,7 @@ TEST_F(UploadTest, AStallEndsTheStreamAndKeepsWhatCame) {
   absl::Time start = absl::Now();
   grpc::Status status = writer->Finish();  // without WritesDone: the client just does nothing
   EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED) << status.error_message();
-  EXPECT_LT(absl::Now() - start, absl::Seconds(5));
+  EXPECT_LT(absl::Now() - start, absl::Seconds(20));
   EXPECT_EQ(Query().committed_bytes(), 1000);
 }
 

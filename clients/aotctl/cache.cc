@@ -32,7 +32,9 @@ absl::Status Statistics(const StatisticsArgs&, Context& context) {
       {"releases", s.releases()},
       {"blobs", s.blobs()},
       {"blob_bytes", s.blob_bytes()},
+      {"upload_bytes", s.upload_bytes()},
       {"quarantined", s.quarantined()},
+      {"quarantine_bytes", s.quarantine_bytes()},
       {"uptime_seconds", s.uptime_seconds()},
   };
   std::vector<std::vector<std::string>> rows;
@@ -80,7 +82,9 @@ void AddCache(CLI::App& app, Context& context) {
   auto args = std::make_shared<CollectArgs>();
   CLI::App* command = AddCommand(*group, context, "gc",
                                  "Removes what was used longest ago, until the rest fits a budget", args, &Collect);
-  command->footer("What releases and running transfers need stays, whatever the budget.");
+  command->footer(
+      "Damaged files go first. What releases, running transfers and uploads of the last day need stays, whatever the "
+      "budget.");
   command->add_option("--budget", args->budget_bytes, "Of all stored files, such as 500MB or 2GiB")
       ->required()
       ->transform(CLI::AsSizeValue(true).description(""));

@@ -116,6 +116,15 @@ TEST_F(CliTest, JsonIsOneObjectOnStdout) {
   EXPECT_GE(targets.json()["targets"].size(), 6u);
 }
 
+TEST_F(CliTest, AnAnswerThatCantBeWrittenIsAFailure) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "this host has no /dev/full";
+  for (absl::string_view arguments : {"targets --local", "targets --local --json", "help exit-codes", "--help"}) {
+    Outcome outcome = Aotctl(absl::StrCat(arguments, " >/dev/full"));
+    EXPECT_EQ(outcome.exit_code, 1) << arguments;
+  }
+  EXPECT_THAT(Aotctl("targets --local >/dev/full").err, HasSubstr("can't be written"));
+}
+
 TEST_F(CliTest, NoServerIsExit5AndSaysWhatToDo) {
   Outcome outcome =
       Aotctl(absl::StrCat("compile --json --server 127.0.0.1:1 --target cortex-a75 --model ", WriteModel()));
@@ -230,6 +239,13 @@ TEST_F(CliTest, VerifyFindsWhatIsWrong) {
   EXPECT_EQ(wrong.exit_code, 6);
   EXPECT_EQ(wrong.json()["failed"], 1);
   EXPECT_THAT(wrong.err, HasSubstr("[0,2]"));
+
+  // A set that says nothing about the outputs proves nothing.
+  std::filesystem::remove(absl::StrCat(set, "/output_0.pb"));
+  Outcome empty = Aotctl(verify);
+  EXPECT_EQ(empty.exit_code, 4);
+  EXPECT_THAT(empty.err, HasSubstr(set));
+  EXPECT_THAT(empty.err, HasSubstr("output_0.pb"));
 }
 
 }  // namespace

@@ -28,11 +28,11 @@ absl::StatusOr<std::string> Download(const Connection& connection, const std::st
     auto reader = connection.registry().GetArtifact(&context, request);
     v1::GetArtifactResponse response;
     bool first = true;
-    bool too_long = false;
+    bool too_long = false, changed = false;
     while (!too_long && reader->Read(&response)) {
       if (first) {
-        // A part that changed between two attempts is another file: what came before is of no use.
-        if (!digest.hash().empty() && digest.hash() != response.digest().hash()) bytes.clear();
+        changed = !bytes.empty() && digest.hash() != response.digest().hash();
+        if (changed) break;
         digest = response.digest();
         if (artifact != nullptr) *artifact = response.artifact();
         if (bytes.empty()) bytes.reserve(static_cast<size_t>(std::clamp<int64_t>(digest.size_bytes(), 0, kMaxReserve)));
@@ -42,9 +42,15 @@ absl::StatusOr<std::string> Download(const Connection& connection, const std::st
       too_long = static_cast<int64_t>(bytes.size()) > digest.size_bytes();
       progress.Update("downloading", static_cast<int64_t>(bytes.size()), digest.size_bytes());
     }
-    if (too_long) context.TryCancel();
+    if (too_long || changed) context.TryCancel();
     status = connection.ToStatus(reader->Finish());
     progress.Clear();
+    if (changed || (absl::IsOutOfRange(status) && !bytes.empty())) {
+      // The part changed between two attempts, so what came before is of no use: once more from the start.
+      bytes.clear();
+      status = absl::UnavailableError(absl::StrCat("artifact ", key, " changed while it was being downloaded"));
+      continue;
+    }
     if (too_long) status = absl::OkStatus();  // judged below
     if (!absl::IsUnavailable(status)) break;
   }

@@ -1,4 +1,7 @@
 // aotctl: the command line of the product. docs/cli.md describes it and is generated from it.
+#include <cstdio>
+#include <iostream>
+
 #include "clients/aotctl/verbs.h"
 
 int main(int argc, char** argv) {
@@ -9,8 +12,10 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // --help comes this way too, with exit status 0.
-    return app.exit(error) == 0 ? static_cast<int>(ExitCode::kOk) : static_cast<int>(ExitCode::kUsage);
+    // --help comes this way too, with exit status 0, unless nobody could read it.
+    bool wrong = app.exit(error) != 0;
+    bool written = std::cout.flush().good() && fflush(stdout) == 0 && ferror(stdout) == 0;
+    return static_cast<int>(wrong ? ExitCode::kUsage : written ? ExitCode::kOk : ExitCode::kFailure);
   }
   absl::Status status = context.action(context);
   context.progress.Clear();

@@ -1,5 +1,4 @@
 // aotctl models: what was uploaded.
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "clients/aotctl/connection.h"
 #include "clients/aotctl/paging.h"
@@ -28,7 +27,7 @@ absl::Status List(const ListArgs& args, Context& context) {
       context.output.json()["models"].push_back({{"hash", model.digest().hash()},
                                                  {"size_bytes", model.digest().size_bytes()},
                                                  {"name", model.name()},
-                                                 {"external_files", model.external_size()},
+                                                 {"external_files", model.external_count()},
                                                  {"created_unix_seconds", model.created_unix_seconds()},
                                                  {"last_used_unix_seconds", model.last_used_unix_seconds()}});
     }
@@ -45,32 +44,10 @@ struct DeleteArgs {
   std::string hash;
 };
 
-// The API names content by hash and size; people have only the hash. The list has both.
-absl::StatusOr<v1::Digest> FindDigest(const Connection& connection, const std::string& hash) {
-  v1::Digest digest;
-  auto fetch = [&](const v1::ListModelsRequest& request, v1::ListModelsResponse* response) {
-    return connection.Call(connection.registry(), &RegistryService::Stub::ListModels, request, response);
-  };
-  auto take = [&](const v1::ListModelsResponse& response) -> int64_t {
-    for (const v1::Model& model : response.models()) {
-      if (model.digest().hash() == hash) digest = model.digest();
-    }
-    return response.models_size();
-  };
-  absl::Status status =
-      ForEachPage<v1::ListModelsRequest, v1::ListModelsResponse>(v1::ListModelsRequest(), INT64_MAX, fetch, take);
-  if (!status.ok()) return status;
-  if (digest.hash().empty())
-    return absl::NotFoundError(absl::StrCat("no model ", hash, "; `aotctl models list` lists them"));
-  return digest;
-}
-
 absl::Status Delete(const DeleteArgs& args, Context& context) {
   Connection connection(context.server);
-  absl::StatusOr<v1::Digest> digest = FindDigest(connection, args.hash);
-  if (!digest.ok()) return digest.status();
   v1::DeleteModelRequest request;
-  *request.mutable_digest() = *digest;
+  request.mutable_digest()->set_hash(args.hash);
   v1::DeleteModelResponse response;
   absl::Status status = connection.Call(connection.registry(), &RegistryService::Stub::DeleteModel, request, &response);
   if (!status.ok()) return status;

@@ -1,5 +1,8 @@
 #include "clients/aotctl/output.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -11,10 +14,12 @@
 namespace aot::clients {
 namespace {
 
-void Write(FILE* stream, absl::string_view text) {
-  std::string line = absl::StrCat(Printable(text), "\n");
-  fwrite(line.data(), 1, line.size(), stream);
-  fflush(stream);
+// 0, or why it couldn't be written.
+int Write(FILE* stream, absl::string_view text) {
+  errno = 0;
+  bool ok = fwrite(text.data(), 1, text.size(), stream) == text.size();
+  ok = fflush(stream) == 0 && ok;
+  return ok ? 0 : errno != 0 ? errno : EIO;
 }
 
 // Invalid UTF-8, legal in a model's names, becomes U+FFFD: JSON can't hold it, and must not fail.
@@ -40,9 +45,18 @@ std::string Printable(absl::string_view text) {
   return out;
 }
 
-void Output::Line(absl::string_view text) { Write(json_mode_ ? stderr : stdout, text); }
+void Output::Line(absl::string_view text) {
+  if (json_mode_) return Note(text);
+  Answer(absl::StrCat(Printable(text), "\n"));
+}
 
-void Output::Note(absl::string_view text) { Write(stderr, text); }
+// What can't be said here can't be said anywhere.
+void Output::Note(absl::string_view text) { Write(stderr, absl::StrCat(Printable(text), "\n")); }
+
+void Output::Answer(absl::string_view text) {
+  int error = Write(stdout, text);
+  if (write_error_ == 0) write_error_ = error;
+}
 
 void Output::Table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<size_t> widths;
@@ -71,13 +85,11 @@ ExitCode Output::Finish(const absl::Status& status) {
     json_["error"] = {
         {"code", std::string(name)}, {"exit_code", static_cast<int>(code)}, {"message", std::string(status.message())}};
   }
-  if (json_mode_) {
-    std::string text = Dump(json_) + "\n";
-    fwrite(text.data(), 1, text.size(), stdout);
-  }
+  if (json_mode_) Answer(Dump(json_) + "\n");
   // An answer that couldn't be written (a full disk, a closed pipe) isn't an answer.
-  if (fflush(stdout) != 0 && code == ExitCode::kOk) return ExitCode::kFailure;
-  return code;
+  if (write_error_ == 0) return code;
+  Note(absl::StrCat("aotctl: the answer can't be written to standard output: ", strerror(write_error_)));
+  return code == ExitCode::kOk ? ExitCode::kFailure : code;
 }
 
 std::string FormatBytes(int64_t bytes) {

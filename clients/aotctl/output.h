@@ -29,11 +29,16 @@ class Output {
   // Rows with the first as heading, columns aligned.
   void Table(const std::vector<std::vector<std::string>>& rows);
 
-  // Reports an error (a status that isn't OK), and writes the JSON object. The exit status of the program.
+  // Reports an error (a status that isn't OK), and writes the JSON object. The exit status of the program: a failure
+  // also when some of the answer couldn't be written.
   ExitCode Finish(const absl::Status& status);
 
  private:
+  // To stdout, as it is; the first failure is kept.
+  void Answer(absl::string_view text);
+
   bool json_mode_ = false;
+  int write_error_ = 0;  // an errno
   nlohmann::json json_ = nlohmann::json::object();
 };
 

@@ -1,7 +1,10 @@
 #include "clients/aotctl/output.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdio.h>
+#include <unistd.h>
 
 namespace aot::clients {
 namespace {
@@ -22,6 +25,23 @@ TEST(OutputTest, JsonModePutsOneObjectOnStdoutAndTextOnStderr) {
   EXPECT_EQ(json["error"]["exit_code"], 4);
   EXPECT_EQ(json["error"]["message"], "no such thing");
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("a line"));
+}
+
+TEST(OutputTest, ALineThatCantBeWrittenIsAFailure) {
+  int standard = dup(STDOUT_FILENO), full = open("/dev/full", O_WRONLY);
+  if (full < 0) GTEST_SKIP() << "this host has no /dev/full";
+  for (bool json : {false, true}) {
+    Output output;
+    output.set_json(json);
+    ASSERT_GE(dup2(full, STDOUT_FILENO), 0);
+    output.Line("a line");
+    ExitCode code = output.Finish(absl::OkStatus());
+    dup2(standard, STDOUT_FILENO);
+    clearerr(stdout);
+    EXPECT_EQ(code, ExitCode::kFailure);
+  }
+  close(full);
+  close(standard);
 }
 
 TEST(OutputTest, InvalidUtf8NeverBreaksTheJson) {

@@ -24,6 +24,7 @@ void AddAll(CLI::App& app, Context& context) {
   AddVerify(app, context);
   AddBench(app, context);
   AddPublish(app, context);
+  AddWithdraw(app, context);
   AddKeys(app, context);
   AddCache(app, context);
   AddHelp(app, context);

@@ -19,6 +19,7 @@ void AddPublish(CLI::App& app, Context& context);
 void AddRun(CLI::App& app, Context& context);
 void AddTargets(CLI::App& app, Context& context);
 void AddVerify(CLI::App& app, Context& context);
+void AddWithdraw(CLI::App& app, Context& context);
 
 // Global options and all verbs.
 void AddAll(CLI::App& app, Context& context);

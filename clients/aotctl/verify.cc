@@ -99,6 +99,10 @@ class Verification {
           }
           vector.inputs.push_back(found->second.tensor);
         }
+        if (set->outputs.empty()) {
+          return absl::NotFoundError(absl::StrCat(set->directory, " has no output_0.pb with a tensor, nor any other: ",
+                                                  "nothing to compare with (--reference compares with the reference)"));
+        }
         for (const auto& [index, output] : set->outputs) vector.outputs.emplace(index, output.tensor);
         for (const std::string& name : set->not_tensors) {
           context_.output.Note(absl::StrCat(set->directory, "/", name, ": left out, not a tensor"));
@@ -151,6 +155,12 @@ class Verification {
       largest_error_ = std::max(largest_error_, comparison.relative);
       right = right && comparison.equal;
       Report(vector.name, session.outputs()[index].name, comparison);
+    }
+    for (size_t index = 0; index < session.outputs().size(); ++index) {
+      if (vector.outputs.count(index) > 0) continue;
+      const std::string& name = session.outputs()[index].name;
+      context_.output.Note(absl::StrCat(vector.name, ", ", name, ": NOT COMPARED, there is no output_", index, ".pb"));
+      context_.output.json()["not_compared"].push_back({{"vector", vector.name}, {"output", name}});
     }
     failed_ += right ? 0 : 1;
     return absl::OkStatus();

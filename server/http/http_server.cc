@@ -17,15 +17,22 @@ namespace {
 
 // An idle connection holds a thread: long enough for the next request of a download, not longer.
 constexpr char kKeepAliveMs[] = "2000";
+constexpr int kThreadsForSmallAnswers = 2;
 
 absl::Status CheckOptions(const HttpOptions& options) {
   in_addr address;
   if (inet_pton(AF_INET, options.address.c_str(), &address) != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("HTTP address \"", options.address, "\" is not a numeric IPv4 address such as 127.0.0.1"));
+    return absl::InvalidArgumentError(absl::StrCat("HTTP address \"", options.address,
+                                                   "\" is not a numeric IPv4 address such as 127.0.0.1; with another, "
+                                                   "turn the HTTP side off (--http-port -1)"));
   }
-  if (options.threads < 1 || options.threads > 1024) {
-    return absl::InvalidArgumentError(absl::StrCat("HTTP threads must be 1 to 1024, not ", options.threads));
+  if (options.threads <= kThreadsForSmallAnswers || options.threads > 1024) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("HTTP threads must be ", kThreadsForSmallAnswers + 1, " to 1024, not ", options.threads));
+  }
+  if (options.min_bytes_per_second < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the least rate of an HTTP reader is ", options.min_bytes_per_second, ", below zero"));
   }
   if (options.queue < 1 || options.queue > 65535) {
     return absl::InvalidArgumentError(absl::StrCat("HTTP queue must be 1 to 65535, not ", options.queue));
@@ -43,14 +50,17 @@ absl::Status CheckOptions(const HttpOptions& options) {
 }  // namespace
 
 struct HttpServer::State {
-  State(registry::Registry& registry, std::shared_ptr<prometheus::Registry> metrics)
-      : registry(registry), metrics(std::move(metrics)) {}
+  State(registry::Registry& registry, const HttpOptions& options)
+      : registry(registry),
+        metrics(options.metrics),
+        transfers(options.threads - kThreadsForSmallAnswers, options.request_timeout, options.min_bytes_per_second) {}
 
   // Answers one request; runs on CivetWeb's threads.
   void Handle(Exchange& exchange);
 
   registry::Registry& registry;
   HttpMetrics metrics;
+  Transfers transfers;
   std::mutex mutex;  // guards context: Stop may be called twice
   mg_context* context = nullptr;
   uint16_t port = 0;
@@ -70,7 +80,7 @@ void HttpServer::State::Handle(Exchange& exchange) {
     kind = "metrics";
     exchange.Send(200, "text/plain; version=0.0.4", metrics.Render(), {{"Cache-Control", "no-store"}});
   } else {
-    kind = HandleObject(registry, exchange);
+    kind = HandleObject(registry, transfers, exchange);
   }
   metrics.RequestDone(kind, exchange.status(), exchange.sent());
 }
@@ -84,7 +94,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions&
   if (absl::Status s = CheckOptions(options); !s.ok()) return s;
   // Counts its own calls, so one for each server is right.
   mg_init_library(MG_FEATURES_DEFAULT);
-  auto state = std::make_unique<State>(registry, options.metrics);
+  auto state = std::make_unique<State>(registry, options);
 
   std::string address = absl::StrCat(options.address, ":", options.port);
   std::string threads = absl::StrCat(options.threads);

@@ -7,6 +7,9 @@
 //
 // Only GET and HEAD. Objects named by digest are immutable and may be cached for ever; every object has an ETag and
 // accepts a single byte range. Any CDN or proxy may stand in front.
+//
+// Blobs are sent on all threads but two, so that slow readers of large files keep nobody from metadata, metrics and
+// health; one blob more is answered with 503 and Retry-After.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +28,12 @@ struct HttpOptions {
   // encrypted.
   std::string address = "127.0.0.1";
   uint16_t port = 0;  // 0: any free one, see HttpServer::port()
-  int threads = 16;   // connections served at once
+  int threads = 64;   // connections served at once
   int queue = 64;     // connections that may wait for a thread; beyond them the system refuses
   int max_header_bytes = 16 * 1024;
   absl::Duration request_timeout = absl::Seconds(30);  // for the header to arrive and for each stalled write
+  // A reader slower than this on average, once the timeout has passed, is cut off; it can go on with a range.
+  int64_t min_bytes_per_second = 16 * 1024;
   // Metrics to publish besides the HTTP side's own; may be null.
   std::shared_ptr<prometheus::Registry> metrics;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,7 +18,7 @@ using registry::BlobReader;
 using registry::BlobRef;
 using registry::RepositoryObject;
 
-constexpr size_t kChunk = 256 * 1024;
+constexpr size_t kChunk = 64 * 1024;
 
 // Bytes that can be sent, wherever they are: metadata in memory, a blob on the disk.
 class Content {
@@ -27,14 +28,15 @@ class Content {
 
   const BlobRef& ref() const { return ref_; }
 
-  // Sends [first, first + length). False: the disk or the client failed.
-  bool Send(Exchange& exchange, uint64_t first, uint64_t length) const {
-    if (!reader_) return exchange.SendBody(absl::string_view(bytes_).substr(first, length));
+  // Sends [first, first + length). False: the disk failed, or the client did or is too slow.
+  bool Send(const Transfers& transfers, Exchange& exchange, uint64_t first, uint64_t length) const {
+    const Pace pace(transfers);
+    if (!reader_) return pace.SendBody(exchange, absl::string_view(bytes_).substr(first, length));
     std::string buffer(std::min<uint64_t>(length, kChunk), '\0');
     while (length > 0) {
       size_t n = static_cast<size_t>(std::min<uint64_t>(length, kChunk));
       if (!reader_->ReadAt(first, buffer.data(), n).ok()) return false;
-      if (!exchange.SendBody(absl::string_view(buffer.data(), n))) return false;
+      if (!pace.SendBody(exchange, absl::string_view(buffer.data(), n))) return false;
       first += n;
       length -= n;
     }
@@ -55,7 +57,7 @@ absl::StatusOr<Content> OpenObject(registry::Registry& registry, RepositoryObjec
   return Content(std::move(*reader));
 }
 
-void SendContent(Exchange& exchange, const Content& content, bool json, bool immutable) {
+void SendContent(const Transfers& transfers, Exchange& exchange, const Content& content, bool json, bool immutable) {
   const uint64_t size = content.ref().size;
   std::string tag = EntityTag(content.ref().digest);
   Exchange::Headers headers = {
@@ -87,13 +89,22 @@ void SendContent(Exchange& exchange, const Content& content, bool json, bool imm
       break;
   }
   if (exchange.is_head() || range.length == 0) return;
-  if (!content.Send(exchange, range.first, range.length)) exchange.Abort();
+  if (!content.Send(transfers, exchange, range.first, range.length)) exchange.Abort();
 }
 
 }  // namespace
 
-const char* HandleObject(registry::Registry& registry, Exchange& exchange) {
+const char* HandleObject(registry::Registry& registry, Transfers& transfers, Exchange& exchange) {
   absl::StatusOr<RepositoryObject> object = registry.Resolve(exchange.path());
+  std::optional<Transfers::Slot> slot;
+  if (object.ok() && object->blob) {
+    slot = transfers.TryBegin();
+    if (!slot) {
+      exchange.Send(503, "text/plain", "too many downloads at once\n",
+                    {{"Cache-Control", "no-store"}, {"Retry-After", "1"}});
+      return "blob";
+    }
+  }
   absl::StatusOr<Content> content = absl::NotFoundError("");
   bool json = object.ok() && object->metadata.has_value();
   bool immutable = object.ok() && object->immutable;
@@ -103,7 +114,7 @@ const char* HandleObject(registry::Registry& registry, Exchange& exchange) {
     content = object.status();
   }
   if (content.ok()) {
-    SendContent(exchange, *content, json, immutable);
+    SendContent(transfers, exchange, *content, json, immutable);
     return json ? "metadata" : "blob";
   }
   // The details are for the operator, who finds them by the registry's own checks; a client learns only the kind.

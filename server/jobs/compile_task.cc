@@ -117,7 +117,10 @@ absl::StatusOr<registry::ArtifactRecord> Keep(const TaskEnvironment& environment
 
 JobScheduler::Task CompileTask(const TaskEnvironment& environment, registry::ModelRecord model,
                                aot::v1::CompileOptions options, registry::ArtifactKey key) {
-  return [&environment, model = std::move(model), options = std::move(options), key](
+  // A collection that runs meanwhile leaves the model alone, or the artifact would have nothing to belong to. Shared,
+  // because a task is copied.
+  auto pin = std::make_shared<registry::BlobPin>(environment.registry.PinBlob(model.blob.digest));
+  return [&environment, model = std::move(model), options = std::move(options), key, pin](
              const CancelSignal& cancel, const ProgressSink& progress) -> absl::StatusOr<JobOutcome> {
     // Between the request's look into the cache and this job's start another job may have made it.
     absl::StatusOr<registry::ArtifactRecord> cached = environment.registry.LookupArtifact(key);

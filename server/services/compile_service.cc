@@ -20,8 +20,6 @@
 namespace aot::server {
 namespace {
 
-constexpr int kMaxFindMissing = 1024;
-
 // A model as a request names it.
 absl::StatusOr<registry::ModelRecord> FindStored(registry::Registry& registry, const registry::BlobRef& digest) {
   absl::StatusOr<registry::ModelRecord> model = registry.FindModel(digest.digest);
@@ -93,9 +91,10 @@ class CompileServiceImpl final : public CompileServiceBase {
 
   grpc::Status FindMissing(grpc::ServerContext*, const aot::v1::FindMissingRequest* request,
                            aot::v1::FindMissingResponse* response) override {
-    if (request->digests_size() > kMaxFindMissing) {
+    const int most = context_.limits.max_external_blobs + 1;  // the files of one model
+    if (request->digests_size() > most) {
       return ToGrpc(absl::InvalidArgumentError(
-          absl::StrCat(request->digests_size(), " digests; at most ", kMaxFindMissing, " are answered at once")));
+          absl::StrCat(request->digests_size(), " digests; at most ", most, " are answered at once")));
     }
     std::set<registry::Digest> seen;
     for (const aot::v1::Digest& proto : request->digests()) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/model_digest.h"
+#include "server/status.h"
 
 namespace aot::server {
 namespace {
@@ -24,6 +25,9 @@ size_t SequenceLength(absl::string_view text) {
   }
   return length;
 }
+
+// A client takes messages of some MiB; nobody reads more.
+constexpr size_t kMaxFailureBytes = 4 << 20;
 
 std::string ValidUtf8(absl::string_view text) {
   std::string valid;
@@ -46,6 +50,7 @@ aot::v1::Model ToProto(const registry::ModelRecord& model) {
     external.set_location(blob.name);
     *external.mutable_digest() = ToProto(blob.blob);
   }
+  proto.set_external_count(static_cast<int32_t>(model.external.size()));
   proto.set_name(model.name);
   proto.set_created_unix_seconds(absl::ToUnixSeconds(model.created));
   proto.set_last_used_unix_seconds(absl::ToUnixSeconds(model.last_used));
@@ -71,7 +76,7 @@ aot::v1::Artifact ToProto(const registry::ArtifactRecord& artifact) {
 aot::v1::Failure ToFailure(const absl::Status& status) {
   aot::v1::Failure failure;
   failure.set_code(static_cast<int>(status.code()));
-  failure.set_message(ValidUtf8(status.message()));
+  failure.set_message(ValidUtf8(CutAtLine(status.message(), kMaxFailureBytes)));
   return failure;
 }
 

@@ -17,7 +17,8 @@ DownloadReactor* DownloadReactor::Start(ServiceContext& context, grpc::CallbackS
   std::shared_ptr<DownloadReactor> reactor(new DownloadReactor(context, call, request));
   reactor->self_ = reactor;
   context.watch.Add(reactor);
-  context.disk.Schedule([reactor] {
+  // Opening may read the whole part: not among those who only send their next piece.
+  context.opening.Schedule([reactor] {
     absl::Status status = reactor->Open();
     status.ok() ? reactor->SendNext() : reactor->Finish(ToGrpc(status));
   });
@@ -32,7 +33,8 @@ absl::Status DownloadReactor::Open() {
   if (request_.offset() < 0) {
     return absl::InvalidArgumentError(absl::StrCat("offset is ", request_.offset(), ", below zero"));
   }
-  absl::StatusOr<std::unique_ptr<PartReader>> part = OpenPart(context_.registry, *artifact, request_.part());
+  absl::StatusOr<std::unique_ptr<PartReader>> part = OpenPart(context_.registry, context_.digests, *artifact,
+                                                              request_.part(), [this] { return call_->IsCancelled(); });
   if (!part.ok()) return part.status();
   part_ = *std::move(part);
   offset_ = static_cast<uint64_t>(request_.offset());

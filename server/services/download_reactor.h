@@ -31,7 +31,7 @@ class DownloadReactor : public grpc::ServerWriteReactor<aot::v1::GetArtifactResp
   DownloadReactor(ServiceContext& context, grpc::CallbackServerContext* call,
                   const aot::v1::GetArtifactRequest& request)
       : context_(context), call_(call), request_(request) {}
-  // These run on a disk thread.
+  // These run on a disk thread, the first on one for slow work.
   absl::Status Open();
   void SendNext();
 

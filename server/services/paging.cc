@@ -28,8 +28,9 @@ absl::StatusOr<Page> MakePage(size_t total, int32_t page_size, absl::string_view
   Page page;
   page.first = total - left;
   page.count = std::min(left, page_size == 0 ? kMaxPage : std::min<size_t>(page_size, kMaxPage));
-  if (left > page.count) page.next_token = absl::StrCat(left - page.count);
   return page;
 }
+
+std::string TokenAfter(size_t total, size_t end) { return end < total ? absl::StrCat(total - end) : ""; }
 
 }  // namespace aot::server

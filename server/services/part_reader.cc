@@ -13,6 +13,11 @@ namespace aot::server {
 namespace {
 
 constexpr size_t kHashBytes = 1 << 20;
+constexpr size_t kMaxDigests = 4096;  // then the table starts over: it only saves time
+
+std::string PartsOf(const registry::ArtifactRecord& artifact) {
+  return absl::StrCat(artifact.manifest.digest.Raw(), artifact.code.digest.Raw(), artifact.weights.digest.Raw());
+}
 
 absl::StatusOr<std::unique_ptr<registry::BlobReader>> OpenStored(registry::Registry& registry,
                                                                  const registry::ArtifactRecord& artifact,
@@ -51,10 +56,13 @@ class SharedObjectPart final : public PartReader {
     ref_.size = layout.total_size;
   }
 
-  absl::Status ComputeDigest() {
+  void set_digest(const registry::Digest& digest) { ref_.digest = digest; }
+
+  absl::Status ComputeDigest(const std::function<bool()>& cancelled) {
     registry::DigestBuilder builder;
     std::vector<char> buffer(kHashBytes);
     for (uint64_t offset = 0; offset < ref_.size;) {
+      if (cancelled()) return absl::CancelledError("the client gave up");
       size_t size = std::min<uint64_t>(buffer.size(), ref_.size - offset);
       if (absl::Status status = ReadAt(offset, buffer.data(), size); !status.ok()) return status;
       builder.Append({buffer.data(), size});
@@ -94,8 +102,9 @@ class SharedObjectPart final : public PartReader {
   registry::BlobRef ref_;
 };
 
-absl::StatusOr<std::unique_ptr<PartReader>> OpenSharedObject(registry::Registry& registry,
-                                                             const registry::ArtifactRecord& artifact) {
+absl::StatusOr<std::unique_ptr<PartReader>> OpenSharedObject(registry::Registry& registry, SharedObjectDigests& digests,
+                                                             const registry::ArtifactRecord& artifact,
+                                                             const std::function<bool()>& cancelled) {
   absl::StatusOr<std::string> bytes = ReadManifest(registry, artifact);
   if (!bytes.ok()) return bytes.status();
   aot_manifest manifest;
@@ -118,15 +127,33 @@ absl::StatusOr<std::unique_ptr<PartReader>> OpenSharedObject(registry::Registry&
     blobs[i] = *std::move(blob);
   }
   auto part = std::make_unique<SharedObjectPart>(layout, std::move(blobs[0]), std::move(blobs[1]), std::move(blobs[2]));
-  if (absl::Status status = part->ComputeDigest(); !status.ok()) return status;
+  if (std::optional<registry::Digest> known = digests.Find(artifact); known.has_value()) {
+    part->set_digest(*known);
+    return part;
+  }
+  if (absl::Status status = part->ComputeDigest(cancelled); !status.ok()) return status;
+  digests.Add(artifact, part->ref().digest);
   return part;
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<PartReader>> OpenPart(registry::Registry& registry,
+std::optional<registry::Digest> SharedObjectDigests::Find(const registry::ArtifactRecord& artifact) const {
+  absl::MutexLock lock(&mutex_);
+  auto it = digests_.find(PartsOf(artifact));
+  return it == digests_.end() ? std::nullopt : std::make_optional(it->second);
+}
+
+void SharedObjectDigests::Add(const registry::ArtifactRecord& artifact, const registry::Digest& digest) {
+  absl::MutexLock lock(&mutex_);
+  if (digests_.size() >= kMaxDigests) digests_.clear();
+  digests_[PartsOf(artifact)] = digest;
+}
+
+absl::StatusOr<std::unique_ptr<PartReader>> OpenPart(registry::Registry& registry, SharedObjectDigests& digests,
                                                      const registry::ArtifactRecord& artifact,
-                                                     aot::v1::ArtifactPart part) {
+                                                     aot::v1::ArtifactPart part,
+                                                     const std::function<bool()>& cancelled) {
   registry::BlobRef ref;
   switch (part) {
     case aot::v1::ARTIFACT_PART_MANIFEST:
@@ -139,7 +166,7 @@ absl::StatusOr<std::unique_ptr<PartReader>> OpenPart(registry::Registry& registr
       ref = artifact.weights;
       break;
     case aot::v1::ARTIFACT_PART_SHARED_OBJECT:
-      return OpenSharedObject(registry, artifact);
+      return OpenSharedObject(registry, digests, artifact, cancelled);
     default:
       return absl::InvalidArgumentError(
           absl::StrCat("part ", static_cast<int>(part), " isn't one of manifest, code, weights and shared object"));

@@ -41,11 +41,12 @@ class RegistryServiceImpl final : public RegistryServiceBase {
                           aot::v1::ListModelsResponse* response) override {
     absl::StatusOr<std::vector<registry::ModelRecord>> models = context_.registry.ListModels();
     if (!models.ok()) return ToGrpc(models.status());
-    absl::StatusOr<Page> page = MakePage(models->size(), request->page_size(), request->page_token());
-    if (!page.ok()) return ToGrpc(page.status());
-    for (size_t i = page->first; i < page->first + page->count; ++i) *response->add_models() = ToProto((*models)[i]);
-    response->set_next_page_token(page->next_token);
-    return grpc::Status::OK;
+    return ToGrpc(FillPage(models->size(), *request, *response, [&](size_t i) {
+      aot::v1::Model& model = *response->add_models();
+      model = ToProto((*models)[i]);
+      model.clear_external();
+      return model.ByteSizeLong();
+    }));
   }
 
   grpc::Status DeleteModel(grpc::ServerContext*, const aot::v1::DeleteModelRequest* request,
@@ -69,13 +70,10 @@ class RegistryServiceImpl final : public RegistryServiceBase {
       auto other = [&](const registry::ArtifactRecord& artifact) { return artifact.target != request->target(); };
       artifacts->erase(std::remove_if(artifacts->begin(), artifacts->end(), other), artifacts->end());
     }
-    absl::StatusOr<Page> page = MakePage(artifacts->size(), request->page_size(), request->page_token());
-    if (!page.ok()) return ToGrpc(page.status());
-    for (size_t i = page->first; i < page->first + page->count; ++i) {
+    return ToGrpc(FillPage(artifacts->size(), *request, *response, [&](size_t i) {
       *response->add_artifacts() = ToProto((*artifacts)[i]);
-    }
-    response->set_next_page_token(page->next_token);
-    return grpc::Status::OK;
+      return response->artifacts().rbegin()->ByteSizeLong();
+    }));
   }
 
   grpc::ServerWriteReactor<aot::v1::GetArtifactResponse>* GetArtifact(
@@ -111,6 +109,8 @@ class RegistryServiceImpl final : public RegistryServiceBase {
     response->set_blobs(static_cast<int64_t>(stored->blobs));
     response->set_blob_bytes(static_cast<int64_t>(stored->blob_bytes));
     response->set_quarantined(static_cast<int64_t>(stored->quarantined));
+    response->set_upload_bytes(static_cast<int64_t>(stored->upload_bytes));
+    response->set_quarantine_bytes(static_cast<int64_t>(stored->quarantine_bytes));
     response->set_uptime_seconds(absl::ToInt64Seconds(absl::Now() - context_.started));
     return grpc::Status::OK;
   }

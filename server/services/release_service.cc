@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -32,7 +33,7 @@ std::vector<aot::v1::Release> GroupByRelease(registry::Registry& registry,
       release.set_published_unix_seconds(absl::ToUnixSeconds(row.created));
     }
     aot::v1::Release& release = releases[it->second];
-    absl::StatusOr<registry::ArtifactRecord> artifact = registry.LookupArtifact(row.artifact);
+    absl::StatusOr<registry::ArtifactRecord> artifact = registry.PeekArtifact(row.artifact);  // listing is no use
     if (!artifact.ok()) {
       // Damaged meanwhile: the row still says what the release is.
       artifact = registry::ArtifactRecord();
@@ -61,6 +62,11 @@ class ReleaseServiceImpl final : public aot::v1::ReleaseService::Service {
     for (absl::Status status :
          {registry::CheckName("channel", publish.channel), registry::CheckName("model name", publish.model)})
       if (!status.ok()) return ToGrpc(status);
+    if (request->artifact_keys().empty() ||
+        static_cast<size_t>(request->artifact_keys_size()) > registry::kMaxArtifactsOfRelease) {
+      return ToGrpc(absl::InvalidArgumentError(absl::StrCat("a release has 1 to ", registry::kMaxArtifactsOfRelease,
+                                                            " artifacts, not ", request->artifact_keys_size())));
+    }
     for (const std::string& hex : request->artifact_keys()) {
       absl::StatusOr<registry::ArtifactKey> key = registry::ArtifactKey::FromHex(hex);
       if (!key.ok()) return ToGrpc(key.status());
@@ -89,11 +95,15 @@ class ReleaseServiceImpl final : public aot::v1::ReleaseService::Service {
         context_.registry.ListReleases(request->channel(), request->model_name());
     if (!rows.ok()) return ToGrpc(rows.status());
     std::vector<aot::v1::Release> releases = GroupByRelease(context_.registry, *rows);
-    absl::StatusOr<Page> page = MakePage(releases.size(), request->page_size(), request->page_token());
-    if (!page.ok()) return ToGrpc(page.status());
-    for (size_t i = page->first; i < page->first + page->count; ++i) *response->add_releases() = releases[i];
-    response->set_next_page_token(page->next_token);
-    return grpc::Status::OK;
+    return ToGrpc(FillPage(releases.size(), *request, *response, [&](size_t i) {
+      *response->add_releases() = std::move(releases[i]);
+      return response->releases().rbegin()->ByteSizeLong();
+    }));
+  }
+
+  grpc::Status Withdraw(grpc::ServerContext*, const aot::v1::WithdrawRequest* request,
+                        aot::v1::WithdrawResponse*) override {
+    return ToGrpc(context_.registry.Withdraw(request->channel(), request->model_name()));
   }
 
   grpc::Status GetRoot(grpc::ServerContext*, const aot::v1::GetRootRequest* request,

@@ -10,6 +10,7 @@
 #include "server/jobs/compile_task.h"
 #include "server/jobs/job_scheduler.h"
 #include "server/limits.h"
+#include "server/services/part_reader.h"
 #include "server/stall_watch.h"
 #include "server/thread_pool.h"
 #include "server/worker/local_executor.h"
@@ -29,7 +30,8 @@ struct ServiceContext {
   const TaskEnvironment& tasks;
   const LocalExecutorOptions& executor_options;
   const ExecutorCounters& executor_counters;
-  ThreadPool& disk;
+  ThreadPool& disk;     // short reads and writes
+  ThreadPool& opening;  // what may read whole files
   StallWatch& watch;
   Limits limits;
   int workers;
@@ -38,6 +40,7 @@ struct ServiceContext {
   // "http://127.0.0.1:7080"; empty: the HTTP side is off.
   std::string repository_url;
   mutable CacheCounters cache;
+  SharedObjectDigests digests;
 };
 
 }  // namespace aot::server

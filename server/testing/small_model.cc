@@ -1,6 +1,7 @@
 #include "server/testing/small_model.h"
 
 #include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "third_party/onnx/onnx.pb.h"
@@ -54,6 +55,25 @@ void AddNode(onnx::GraphProto& graph, const char* name, const char* op, std::ini
 }
 
 }  // namespace
+
+std::string WithExternalData(const std::string& bytes, const std::string& location, std::string* data) {
+  onnx::ModelProto model;
+  model.ParseFromString(bytes);
+  for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer()) {
+    auto add = [&](const char* key, const std::string& value) {
+      onnx::StringStringEntryProto& entry = *tensor.add_external_data();
+      entry.set_key(key);
+      entry.set_value(value);
+    };
+    add("location", location);
+    add("offset", std::to_string(data->size()));
+    add("length", std::to_string(tensor.raw_data().size()));
+    data->append(tensor.raw_data());
+    tensor.clear_raw_data();
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  }
+  return model.SerializeAsString();
+}
 
 std::string DenseModel(int64_t inputs, int64_t outputs, uint32_t seed) {
   onnx::ModelProto model = EmptyModel();

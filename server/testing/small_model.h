@@ -12,4 +12,7 @@ std::string DenseModel(int64_t inputs, int64_t outputs, uint32_t seed);
 // A model with an operator that doesn't exist, in node "bad_node".
 std::string UnsupportedModel();
 
+// The same model with its constants as external data: they are moved to `data`, which the model calls `location`.
+std::string WithExternalData(const std::string& model, const std::string& location, std::string* data);
+
 }  // namespace aot::server

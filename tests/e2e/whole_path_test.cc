@@ -78,6 +78,21 @@ TEST_F(WholePathTest, ASecondRequestStartsNoWorker) {
   EXPECT_EQ(Counter("workers_started"), 1);
 }
 
+TEST_F(WholePathTest, AWithdrawnModelIsOfferedNoMoreAndItsArtifactsCanGo) {
+  Publish(SmallNet(1), kTargets);
+  const Outcome withdrawn = Aotctl("withdraw --json --name small_net");
+  ASSERT_EQ(withdrawn.exit_code, 0) << withdrawn.ToString();
+  EXPECT_EQ(withdrawn.json()["name"], "small_net");
+  EXPECT_EQ(Aotctl("withdraw --name small_net").exit_code, 4);
+  EXPECT_NE(Device(Machine::kHost, "--require-update").exit_code, 0);
+  const Outcome collected = Aotctl("cache gc --json --budget 0");
+  ASSERT_EQ(collected.exit_code, 0) << collected.ToString();
+  EXPECT_EQ(collected.json()["releases_removed"], 2);
+  EXPECT_EQ(collected.json()["artifacts_removed"], 2);
+  EXPECT_EQ(collected.json()["models_removed"], 1);
+  EXPECT_EQ(Counter("blob_bytes"), 0);
+}
+
 TEST_F(WholePathTest, TheBytesAreTheSameWhereverTheyAreMade) {
   WriteFile(Path("small_net.onnx"), SmallNet(1).Onnx());
   const Outcome listed = Aotctl("targets --json");
