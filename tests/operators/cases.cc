@@ -3,6 +3,8 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "absl/strings/match.h"
+
 namespace aot::tests {
 namespace {
 
@@ -42,6 +44,8 @@ class Generator {
     QuantisedProducts();
     Linear();
     SupportVectors();
+    Features();
+    Trees();
     return std::move(cases_);
   }
 
@@ -299,6 +303,7 @@ class Generator {
           {Fs("coefficients", List(9, low, high)), Fs("intercepts", List(3, low, high)),
            Is("classlabels_ints", {5, 3, 8}), S("post_transform", transform)},
           2);
+      if (probit) continue;  // refused
       Add(std::string("one.") + transform, kMl, "LinearClassifier", {rows},
           {Fs("coefficients", List(3, low, high)), Fs("intercepts", List(1, low, high)), Is("classlabels_ints", {5, 3}),
            S("post_transform", transform)},
@@ -325,16 +330,102 @@ class Generator {
                                                   Fs("support_vectors", List(3 * supports)), Fs("rho", List(pairs)),
                                                   Is("vectors_per_class", per_class), Is("classlabels_ints", labels)};
         add("votes." + std::to_string(classes), "SVMClassifier", attributes, 2);
-        attributes.push_back(Fs("prob_a", List(pairs, -2, -1)));
-        attributes.push_back(Fs("prob_b", List(pairs)));
-        add("probabilities." + std::to_string(classes), "SVMClassifier", attributes, 2);
+        for (const char* transform : {"LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"}) {
+          std::vector<AttributeProto> transformed = attributes;
+          transformed.push_back(S("post_transform", transform));
+          add(std::string(transform) + "." + std::to_string(classes), "SVMClassifier", transformed, 2);
+        }
+      }
+    }
+  }
+
+  void Features() {
+    const Tensor x = Reals({4, 3});
+    Add("", kMl, "Scaler", {x}, {Fs("offset", List(3)), Fs("scale", List(3))});
+    Add("one", kMl, "Scaler", {x}, {Fs("offset", List(1)), Fs("scale", List(1))});
+    for (const char* norm : {"MAX", "L1", "L2"}) Add(norm, kMl, "Normalizer", {x}, {S("norm", norm)});
+    Add("", kMl, "Binarizer", {x}, {F("threshold", 0.3f)});
+    Add("", kMl, "Imputer", {import::onnx::Floats({2, 2}, {1, 7, 7, 3})},
+        {Fs("imputed_value_floats", {4, 5}), F("replaced_value_float", 7)});
+    Add("nan", kMl, "Imputer", {import::onnx::Floats({2, 2}, {1, NAN, NAN, 3})},
+        {Fs("imputed_value_floats", {4}), F("replaced_value_float", NAN)});
+    Add("ints", kMl, "Imputer", {import::onnx::Integers(ElementType::kInt64, {2, 2}, {1, 7, 7, 3})},
+        {Is("imputed_value_int64s", {4, 5}), I("replaced_value_int64", 7)});
+    Add("", kMl, "OneHotEncoder", {Ints(ElementType::kInt64, {2, 3}, 0, 3)}, {Is("cats_int64s", {2, 0, 3})});
+    Add("ints", kMl, "LabelEncoder", {Ints(ElementType::kInt64, {6}, 0, 4)},
+        {Is("keys_int64s", {3, 1, 2}), Fs("values_floats", {0.5f, 2, -1}), F("default_float", 9)});
+    Add("floats", kMl, "LabelEncoder", {import::onnx::Floats({4}, {1, 2.5f, -4, 3})},
+        {Fs("keys_floats", {2.5f, -4, 1}), Is("values_int64s", {4, 5, 6}), I("default_int64", -7)});
+    Add("", kMl, "ArrayFeatureExtractor", {x, import::onnx::Integers(ElementType::kInt64, {2}, {2, 0})});
+    Add("", kMl, "FeatureVectorizer", {x, Reals({4, 2})}, {Is("inputdimensions", {3, 2})});
+  }
+
+  // Complete trees of three levels with random tests and, in `kind`'s attributes, weights at their leaves.
+  std::vector<AttributeProto> RandomTrees(const std::string& kind, int64_t trees, int64_t targets, float least) {
+    std::vector<int64_t> tree, node, feature, yes, no, missing, leaf_tree, leaf_node, leaf_id;
+    std::vector<float> values, weights;
+    std::vector<std::string> modes;
+    const char* const kModes[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT"};
+    const std::string mode = kModes[Below(4)];
+    for (int64_t t = 0; t < trees; ++t) {
+      for (int64_t i = 0; i < 7; ++i) {
+        tree.push_back(t);
+        node.push_back(i);
+        feature.push_back(Below(3));
+        values.push_back(Real());
+        modes.push_back(i < 3 ? mode : "LEAF");
+        yes.push_back(i < 3 ? 2 * i + 1 : 0);
+        no.push_back(i < 3 ? 2 * i + 2 : 0);
+        missing.push_back(Below(2));
+        if (i < 3) continue;
+        leaf_tree.push_back(t);
+        leaf_node.push_back(i);
+        leaf_id.push_back(Below(targets));
+        weights.push_back(Real(least, 2));
+      }
+    }
+    AttributeProto names;
+    names.set_name("nodes_modes");
+    names.set_type(AttributeProto::STRINGS);
+    for (const std::string& name : modes) names.add_strings(name);
+    return {Is("nodes_treeids", tree),
+            Is("nodes_nodeids", node),
+            Is("nodes_featureids", feature),
+            Fs("nodes_values", values),
+            names,
+            Is("nodes_truenodeids", yes),
+            Is("nodes_falsenodeids", no),
+            Is("nodes_missing_value_tracks_true", missing),
+            Is(kind + "_treeids", leaf_tree),
+            Is(kind + "_nodeids", leaf_node),
+            Is(kind + "_ids", leaf_id),
+            Fs(kind + "_weights", weights)};
+  }
+
+  void Trees() {
+    for (const char* aggregate : {"SUM", "AVERAGE", "MIN", "MAX"}) {
+      for (int64_t targets : {1, 2}) {
+        std::vector<AttributeProto> attributes = RandomTrees("target", 4, targets, -2);
+        attributes.push_back(I("n_targets", targets));
+        attributes.push_back(S("aggregate_function", aggregate));
+        Tensor rows = Reals({6, 3});
+        rows.SetFloat(1, NAN);
+        Add(std::string(aggregate) + "." + std::to_string(targets), kMl, "TreeEnsembleRegressor", {rows}, attributes);
       }
     }
     for (const char* transform : {"NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"}) {
-      Add(std::string("linear.") + transform, kMl, "SVMClassifier", {Reals({5, 3})},
-          {Fs("coefficients", List(9)), Fs("rho", List(1)), Is("classlabels_ints", {4, 6, 2}),
-           S("kernel_type", "LINEAR"), Fs("kernel_params", {0, 0, 0}), S("post_transform", transform)},
-          2);
+      for (int64_t classes : {2, 3}) {
+        for (float least : {-2.0f, 0.1f}) {
+          if (classes == 2 && absl::StartsWith(transform, "SOFTMAX")) continue;  // refused
+          // Two classes: all leaves speak of one of them.
+          std::vector<AttributeProto> attributes = RandomTrees("class", 4, classes == 2 ? 1 : classes, least);
+          attributes.push_back(
+              Is("classlabels_int64s", classes == 2 ? std::vector<int64_t>{5, 9} : std::vector<int64_t>{5, 9, 2}));
+          attributes.push_back(S("post_transform", transform));
+          Add(std::string(transform) + "." + std::to_string(classes) + (least < 0 ? "" : ".positive"), kMl,
+              "TreeEnsembleClassifier", {Reals({6, 3})}, attributes, 2);
+        }
+      }
     }
   }
 

@@ -329,6 +329,40 @@ TEST(Mel, FiltersFromRunTimeFrequencies) {
   Expect((*results)[0], {17, 5}, expected);
 }
 
+TEST(Random, IsTheSameEachTimeAndWellSpread) {
+  const auto shape = IntsAttribute("shape", {100, 100});
+  auto moments = [](const Tensor& x) {
+    double sum = 0, squares = 0;
+    for (double value : Values(x)) {
+      sum += value;
+      squares += value * value;
+    }
+    const double mean = sum / static_cast<double>(x.size());
+    return std::pair(mean, std::sqrt(squares / static_cast<double>(x.size()) - mean * mean));
+  };
+  const Node uniform{"RandomUniform", {}, {shape, FloatAttribute("low", 2), FloatAttribute("high", 4)}};
+  const Tensor first = Results(uniform)[0];
+  EXPECT_EQ(Values(first), Values(Results(uniform)[0]));
+  const auto [mean, deviation] = moments(first);
+  EXPECT_NEAR(mean, 3, 0.03);
+  EXPECT_NEAR(deviation, 2 / std::sqrt(12.0), 0.02);
+  for (double value : Values(first)) EXPECT_TRUE(value >= 2 && value < 4) << value;
+  Node seeded = uniform;
+  seeded.attributes.push_back(FloatAttribute("seed", 7));
+  EXPECT_NE(Values(Results(seeded)[0]), Values(first));
+  const auto [normal_mean, normal_deviation] =
+      moments(Results({"RandomNormal", {}, {shape, FloatAttribute("mean", -1), FloatAttribute("scale", 3)}})[0]);
+  EXPECT_NEAR(normal_mean, -1, 0.1);
+  EXPECT_NEAR(normal_deviation, 3, 0.1);
+  const Tensor like = Floats({2, 3}, {0, 0, 0, 1, 1, 1});
+  EXPECT_EQ(Results({"RandomNormalLike", {like}})[0].shape(), like.shape());
+  Expect(Results({"Bernoulli", {like}})[0], {2, 3}, {0, 0, 0, 1, 1, 1});
+  // The class that is e^20 times likelier than the others.
+  const Tensor classes = Results({"Multinomial", {Floats({1, 3}, {0, 20, 0})}, {IntAttribute("sample_size", 4)}})[0];
+  EXPECT_EQ(classes.element(), ElementType::kInt32);
+  Expect(classes, {1, 4}, {1, 1, 1, 1});
+}
+
 TEST(Attention, LengthsOfKeys) {
   const Tensor query = Floats({2, 1, 2, 1}, {0, 0, 0, 0}), key = Floats({2, 1, 3, 1}, {1, 2, 3, 1, 2, 3});
   const Tensor value = Floats({2, 1, 3, 1}, {2, 4, 9, 2, 4, 9});

@@ -32,6 +32,10 @@ class Node {
         storage_(storage) {}
 
   absl::string_view op() const { return proto_.op_type(); }
+  // What tells nodes apart: the name, or that of the first output.
+  const std::string& name() const {
+    return proto_.name().empty() && proto_.output_size() > 0 ? proto_.output(0) : proto_.name();
+  }
   int64_t opset() const { return opset_; }
   int version() const { return version_; }
 

@@ -37,6 +37,7 @@ absl::Span<const Family> Families() {
       DeterminantFamily(),
       NgramsFamily(),
       MelFamily(),
+      RandomFamily(),
       PreviewFamily(),
       MicrosoftFusedFamily(),
       MicrosoftNormalisationFamily(),

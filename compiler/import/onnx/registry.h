@@ -76,6 +76,7 @@ Family RegionsFamily();
 Family DeterminantFamily();
 Family NgramsFamily();
 Family MelFamily();
+Family RandomFamily();
 Family ControlFlowFamily();
 Family SequenceFamily();
 Family OptionalFamily();

@@ -36,6 +36,18 @@ absl::StatusOr<Results> ImportLinearRegressor(Node& n) {
   return Results{result};
 }
 
+// One score stands for two classes: 1 - s and s, or sigmoids of -s and s. The softmaxes leave a lone score alone.
+absl::StatusOr<Value> BothScores(Node& n, const Value& scores, const std::string& transform) {
+  if (transform == "PROBIT") {
+    return Unsupported("one score for two classes with post_transform PROBIT", "a score for each class");
+  }
+  const Value negative = n.b.Unary("neg", scores);
+  if (transform != "LOGISTIC") {
+    return n.b.Concat({n.b.Add(n.b.Scalar(ElementType::kFloat32, 1), negative), scores}, 1);
+  }
+  return n.b.Concat({n.b.Unary("sigmoid", negative), n.b.Unary("sigmoid", scores)}, 1);
+}
+
 absl::StatusOr<Results> ImportLinearClassifier(Node& n) {
   ASSIGN_OR_RETURN(const std::vector<int64_t> labels, ClassLabels(n, "classlabels_ints", "classlabels_strings"));
   const int64_t features = n.In(0).rank() > 0 ? n.In(0).dim(n.In(0).rank() - 1) : 0;
@@ -45,14 +57,10 @@ absl::StatusOr<Results> ImportLinearClassifier(Node& n) {
   ASSIGN_OR_RETURN(const Value scores, LinearScores(n, models));
   Builder& b = n.b;
   if (models == 1 && labels.size() == 2) {
-    if (transform != "NONE") {
-      return Unsupported(absl::StrCat("one score for two classes with post_transform ", transform),
-                         "post_transform NONE, or a score for each class");
-    }
-    const Value one = b.Scalar(ElementType::kFloat32, 1);
     const Value positive = b.Compare("greater", scores, b.Scalar(ElementType::kFloat32, 0));
     const Value index = b.Reshape(b.Cast(positive, ElementType::kInt64), {scores.dim(0)});
-    return Results{PickLabel(b, labels, index), b.Concat({b.Sub(one, scores), scores}, 1)};
+    ASSIGN_OR_RETURN(Value both, BothScores(n, scores, transform));
+    return Results{PickLabel(b, labels, index), both};
   }
   if (static_cast<int64_t>(labels.size()) != models) {
     return absl::InvalidArgumentError(absl::StrCat(labels.size(), " labels for ", models, " classes"));
@@ -118,12 +126,115 @@ absl::StatusOr<Results> ImportSvmRegressor(Node& n) {
   return Results{result};
 }
 
+// A classifier for each pair of classes, in the order 0 1, 0 2, ..., 1 2, ...
+struct Pairs {
+  int64_t classes = 0, vectors = 0, features = 0;
+  std::vector<int64_t> first;  // vector of each class, and one more behind
+  std::vector<double> coefficients;
+
+  int64_t count() const { return classes * (classes - 1) / 2; }
+};
+
+absl::StatusOr<Pairs> ReadPairs(Node& n, int64_t classes, int64_t features) {
+  Pairs pairs;
+  pairs.classes = classes;
+  pairs.features = features;
+  const std::vector<int64_t> per_class = n.Ints("vectors_per_class");
+  if (per_class.empty()) {
+    return Unsupported("a linear machine without support vectors", "vectors_per_class, or LinearClassifier");
+  }
+  pairs.coefficients = n.Floats("coefficients");
+  const auto elements = static_cast<int64_t>(n.Floats("support_vectors").size());
+  bool fits = classes >= 2 && static_cast<int64_t>(per_class.size()) == classes && features > 0;
+  for (int64_t count : per_class) {
+    pairs.first.push_back(pairs.vectors);
+    fits = fits && count > 0 && count <= elements;
+    if (fits) pairs.vectors += count;
+  }
+  pairs.first.push_back(pairs.vectors);
+  const auto coefficients = static_cast<int64_t>(pairs.coefficients.size());
+  if (!fits || pairs.vectors > elements || elements != pairs.vectors * features ||
+      coefficients != (classes - 1) * pairs.vectors || static_cast<int64_t>(n.Floats("rho").size()) != pairs.count()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        classes, " classes, ", per_class.size(), " vectors_per_class of ", pairs.vectors, " vectors, ", elements,
+        " elements of support_vectors, ", coefficients, " coefficients and the rho don't fit ", features, " features"));
+  }
+  return pairs;
+}
+
+// The weight of each support vector in each pair: its coefficient against the other class.
+Value PairWeights(Builder& b, const Pairs& pairs) {
+  std::vector<double> weights(static_cast<size_t>(pairs.vectors * pairs.count()), 0.0);
+  int64_t pair = 0;
+  for (int64_t i = 0; i < pairs.classes; ++i) {
+    for (int64_t j = i + 1; j < pairs.classes; ++j, ++pair) {
+      auto set = [&](int64_t of, int64_t row) {
+        for (int64_t v = pairs.first[static_cast<size_t>(of)]; v < pairs.first[static_cast<size_t>(of) + 1]; ++v) {
+          weights[static_cast<size_t>(v * pairs.count() + pair)] =
+              pairs.coefficients[static_cast<size_t>(row * pairs.vectors + v)];
+        }
+      };
+      set(i, j - 1);
+      set(j, i);
+    }
+  }
+  return FloatConstant(b, weights, {pairs.vectors, pairs.count()});
+}
+
+// The class with the most votes; a pair's positive score is one for its first class.
+Value Vote(Builder& b, const Pairs& pairs, const Value& scores) {
+  std::vector<double> turns(static_cast<size_t>(pairs.count() * pairs.classes), 0.0);
+  std::vector<double> second(static_cast<size_t>(pairs.classes), 0.0);
+  int64_t pair = 0;
+  for (int64_t i = 0; i < pairs.classes; ++i) {
+    for (int64_t j = i + 1; j < pairs.classes; ++j, ++pair) {
+      turns[static_cast<size_t>(pair * pairs.classes + i)] = 1;
+      turns[static_cast<size_t>(pair * pairs.classes + j)] = -1;
+      second[static_cast<size_t>(j)] += 1;
+    }
+  }
+  const Value positive =
+      b.Cast(b.Compare("greater", scores, b.Scalar(ElementType::kFloat32, 0)), ElementType::kFloat32);
+  return b.Add(b.MatMul(positive, FloatConstant(b, turns, {pairs.count(), pairs.classes})),
+               FloatConstant(b, second, {pairs.classes}));
+}
+
+absl::StatusOr<Results> ImportSvmClassifier(Node& n) {
+  Builder& b = n.b;
+  ASSIGN_OR_RETURN(const std::vector<int64_t> labels, ClassLabels(n, "classlabels_ints", "classlabels_strings"));
+  ASSIGN_OR_RETURN(Value x, FeatureRows(n, 0));
+  x = b.Cast(x, ElementType::kFloat32);
+  // They come from an iteration that ends when it is close enough, so that other ways give other numbers.
+  if (!n.Floats("prob_a").empty()) return Unsupported("probabilities (prob_a)", "scores (without prob_a)");
+  ASSIGN_OR_RETURN(const Pairs pairs, ReadPairs(n, static_cast<int64_t>(labels.size()), x.dim(1)));
+  constexpr int64_t kMostWeights = int64_t{1} << 26;
+  if (Elements({pairs.vectors, pairs.count()}) > kMostWeights) {
+    return Unsupported(absl::StrCat(pairs.vectors, " support vectors for ", pairs.count(), " pairs of classes"),
+                       absl::StrCat("up to ", kMostWeights, " weights"));
+  }
+  ASSIGN_OR_RETURN(
+      const Value products,
+      KernelProducts(n, x, FloatConstant(b, n.Floats("support_vectors"), {pairs.vectors, pairs.features})));
+  const Value scores =
+      b.Add(b.MatMul(products, PairWeights(b, pairs)), FloatConstant(b, n.Floats("rho"), {pairs.count()}));
+  const std::string transform = n.String("post_transform", "NONE");
+  const Value label = BestLabel(b, labels, Vote(b, pairs, scores));
+  if (pairs.classes > 2) {
+    ASSIGN_OR_RETURN(Value result, PostTransform(n, scores, transform));
+    return Results{label, result};
+  }
+  if (transform == "NONE") return Results{label, b.Concat({b.Unary("neg", scores), scores}, 1)};
+  ASSIGN_OR_RETURN(Value both, BothScores(n, scores, transform));
+  return Results{label, both};
+}
+
 }  // namespace
 
 Family MlLinearFamily() {
   static const std::vector<Operator> operators = {
       {"LinearClassifier", {1}, 1, 1, ImportLinearClassifier},
       {"LinearRegressor", {1}, 1, 1, ImportLinearRegressor},
+      {"SVMClassifier", {1}, 1, 1, ImportSvmClassifier},
       {"SVMRegressor", {1}, 1, 1, ImportSvmRegressor},
   };
   return {"linear models and support vectors", operators, kMlDomain};

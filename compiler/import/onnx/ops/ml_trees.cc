@@ -389,11 +389,11 @@ absl::StatusOr<Results> BinaryScores(Node& n, const std::vector<int64_t>& labels
   const Value positive = b.Compare("greater", score, b.Scalar(element, probabilities ? 0.5 : 0.0));
   const Value index = b.Reshape(b.Cast(positive, ElementType::kInt64), {score.dim(0)});
   Value first, second = score;
-  if (probabilities) {
-    first = b.Sub(b.Scalar(element, 1), score);
-  } else if (transform == "LOGISTIC") {
+  if (transform == "LOGISTIC") {
     first = b.Unary("sigmoid", b.Unary("neg", score));
     second = b.Unary("sigmoid", score);
+  } else if (probabilities) {
+    first = b.Sub(b.Scalar(element, 1), score);
   } else {
     first = b.Unary("neg", score);
   }
