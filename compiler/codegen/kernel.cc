@@ -121,8 +121,11 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> BuildKernel(nn::GroupOp group,
     // As it lies in the weights: for dot products 32-bit words, for minimal filtering more than the filter had.
     unsigned packed = *plan.packed_operand;
     if (plan.dot) elements[packed] = builder.getI32Type();
+    if (plan.winograd > 0) elements[packed] = builder.getF32Type();
     int64_t size = plan.dot ? plan.packing.bytes(1) / 4 : plan.packing.elements();
-    mlir::Type storage = plan.dot ? elements[packed] : llvm::cast<mlir::MemRefType>(arguments[packed]).getElementType();
+    mlir::Type storage = plan.dot || plan.winograd > 0
+                             ? elements[packed]
+                             : llvm::cast<mlir::MemRefType>(arguments[packed]).getElementType();
     arguments[packed] = mlir::MemRefType::get({size}, storage);
   }
   for (mlir::Type type : group.getResultTypes()) add(type);

@@ -46,6 +46,7 @@ struct Layer {
   int64_t batch, height, width, channels, features;
   std::vector<int64_t> pads;
   bool bias, residual;
+  std::string filter = "f32";
 };
 
 std::string Floats(const std::string& type, int64_t count, uint64_t seed) {
@@ -61,14 +62,26 @@ std::string Floats(const std::string& type, int64_t count, uint64_t seed) {
   return absl::StrCat("nn.constant dense<\"0x", hex, "\"> : ", type, "\n");
 }
 
+// Half-precision numbers of magnitudes around 0.1.
+std::string Halves(const std::string& type, int64_t count, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::string hex;
+  for (int64_t i = 0; i < count; ++i) {
+    unsigned bits = 0x2c00 + static_cast<unsigned>(random() % 0x800) + (random() % 2 == 0 ? 0x8000 : 0);
+    absl::StrAppendFormat(&hex, "%02X%02X", bits & 0xff, bits >> 8);
+  }
+  return absl::StrCat("nn.constant dense<\"0x", hex, "\"> : ", type, "\n");
+}
+
 std::string Module(const Layer& l) {
   int64_t rows = l.height + l.pads[0] + l.pads[2] - 2, columns = l.width + l.pads[1] + l.pads[3] - 2;
   std::string x = absl::StrCat("tensor<", l.batch, "x", l.height, "x", l.width, "x", l.channels, "xf32>");
-  std::string w = absl::StrCat("tensor<3x3x", l.channels, "x", l.features, "xf32>");
+  std::string w = absl::StrCat("tensor<3x3x", l.channels, "x", l.features, "x", l.filter, ">");
   std::string r = absl::StrCat("tensor<", l.batch, "x", rows, "x", columns, "x", l.features, "xf32>");
   std::string b = absl::StrCat("tensor<", l.features, "xf32>");
-  std::string text = absl::StrCat("func.func @main(%x: ", x, ", %y: ", r, ") -> ", r,
-                                  " {\n%w = ", Floats(w, 9 * l.channels * l.features, 3));
+  std::string text =
+      absl::StrCat("func.func @main(%x: ", x, ", %y: ", r, ") -> ", r,
+                   " {\n%w = ", (l.filter == "f16" ? Halves : Floats)(w, 9 * l.channels * l.features, 3));
   if (l.bias) absl::StrAppend(&text, "%b = ", Floats(b, l.features, 4));
   absl::StrAppend(&text, "%c = nn.conv %x, %w ", l.bias ? "bias %b " : "",
                   "{strides = array<i64: 1, 1>, pads = array<i64: ", absl::StrJoin(l.pads, ", "),
@@ -82,11 +95,12 @@ class WinogradTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(WinogradTest, AgreesWithReference) {
   const std::vector<Layer> layers = {
-      {1, 12, 12, 32, 48, {1, 1, 1, 1}, true, false},  {2, 14, 14, 64, 64, {1, 1, 1, 1}, false, true},
-      {1, 7, 7, 96, 80, {1, 1, 1, 1}, true, true},     {1, 13, 18, 40, 37, {1, 1, 1, 1}, true, false},
-      {1, 10, 10, 64, 64, {0, 0, 0, 0}, true, false},  {1, 9, 31, 48, 33, {0, 2, 1, 0}, false, false},
-      {1, 40, 5, 64, 64, {1, 1, 1, 1}, true, true},    {1, 3, 3, 128, 130, {1, 1, 1, 1}, true, false},
-      {1, 30, 30, 24, 100, {2, 2, 2, 2}, true, false}, {1, 56, 56, 16, 16, {1, 1, 1, 1}, false, false},
+      {1, 12, 12, 32, 48, {1, 1, 1, 1}, true, false},        {2, 14, 14, 64, 64, {1, 1, 1, 1}, false, true},
+      {1, 7, 7, 96, 80, {1, 1, 1, 1}, true, true},           {1, 13, 18, 40, 37, {1, 1, 1, 1}, true, false},
+      {1, 10, 10, 64, 64, {0, 0, 0, 0}, true, false},        {1, 9, 31, 48, 33, {0, 2, 1, 0}, false, false},
+      {1, 40, 5, 64, 64, {1, 1, 1, 1}, true, true},          {1, 3, 3, 128, 130, {1, 1, 1, 1}, true, false},
+      {1, 30, 30, 24, 100, {2, 2, 2, 2}, true, false},       {1, 56, 56, 16, 16, {1, 1, 1, 1}, false, false},
+      {1, 12, 12, 48, 64, {1, 1, 1, 1}, true, false, "f16"},
   };
   uint64_t seed = 1;
   for (const Layer& layer : layers) {

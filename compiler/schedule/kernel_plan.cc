@@ -282,6 +282,7 @@ int64_t PanelPacking::words() const {
   return k_sizes.empty() ? 1 : depth() / std::max<int64_t>(1, k_sizes.back()) * CeilDiv(k_sizes.back(), products);
 }
 int64_t PanelPacking::bytes(int64_t element_bytes) const {
+  if (winograd > 0) element_bytes = 4;
   return products == 1 ? elements() * element_bytes : groups * cols * (1 + words()) * 4;
 }
 

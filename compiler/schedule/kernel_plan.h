@@ -34,8 +34,8 @@ struct PanelPacking {
   int64_t cols = 1, col_stride = 1;
   int64_t width = 1;
   int64_t products = 1, zero_point = 0;
-  // The filter [3, 3, K, cols] of a convolution goes transformed, a group for each position (winograd.h): the number of
-  // results along a tile's side, or 0.
+  // The filter [3, 3, K, cols] of a convolution goes transformed, as 32-bit floats, a group for each position
+  // (winograd.h): the number of results along a tile's side, or 0.
   int winograd = 0;
 
   int64_t depth() const;     // K

@@ -80,7 +80,7 @@ void PackWords(const PanelPacking& packing, const int8_t* from, char* to) {
 }
 
 // A filter [3, 3, K, cols] transformed for minimal filtering, in panels for each position.
-void PackTransformed(const PanelPacking& packing, const float* from, char* to) {
+void PackTransformed(const PanelPacking& packing, const reference::Tensor& from, char* to) {
   int64_t depth = packing.depth(), taps = depth * packing.cols;
   float* panels = reinterpret_cast<float*>(to);
   auto matrix = WinogradFilterMatrix(packing.winograd);
@@ -90,7 +90,7 @@ void PackTransformed(const PanelPacking& packing, const float* from, char* to) {
     for (int64_t k = 0; k < depth; ++k) {
       for (int64_t n = start; n < start + width; ++n) {
         double filter[9];
-        for (int64_t tap = 0; tap < 9; ++tap) filter[tap] = from[tap * taps + k * packing.cols + n];
+        for (int64_t tap = 0; tap < 9; ++tap) filter[tap] = from.GetFloat(tap * taps + k * packing.cols + n);
         TransformFilter(matrix, filter, transformed.data());
         int64_t at = start * depth + k * width + n - start;
         for (size_t p = 0; p < transformed.size(); ++p)
@@ -113,7 +113,7 @@ absl::StatusOr<std::string> PackWeights(const Program& program) {
     if (planned != weight.bytes)
       return absl::InternalError(absl::StrCat("a constant has ", planned, " bytes, planned were ", weight.bytes));
     if (weight.packing && weight.packing->winograd > 0)
-      PackTransformed(*weight.packing, reinterpret_cast<const float*>(tensor->bytes().data()), &bytes[weight.offset]);
+      PackTransformed(*weight.packing, *tensor, &bytes[weight.offset]);
     else if (weight.packing && weight.packing->products > 1)
       PackWords(*weight.packing, reinterpret_cast<const int8_t*>(tensor->bytes().data()), &bytes[weight.offset]);
     else if (weight.packing)

@@ -45,7 +45,9 @@ std::optional<Estimate> EstimateOf(nn::ConvOp conv, const target::Description& t
               filter.getDimSize(1) == 3 && llvm::all_of(conv.getStrides(), [](int64_t s) { return s == 1; }) &&
               llvm::all_of(conv.getDilations(), [](int64_t d) { return d == 1; }) &&
               llvm::all_of(conv.getPads(), [](int64_t p) { return p >= 0 && p <= 2; });
-  for (mlir::RankedTensorType type : {input, filter, result}) fits = fits && type.getElementType().isF32();
+  for (mlir::RankedTensorType type : {input, result}) fits = fits && type.getElementType().isF32();
+  mlir::Type weight = filter.getElementType();
+  fits = fits && (weight.isF32() || weight.isF16() || weight.isBF16());
   int64_t channels = input.getDimSize(3), features = result.getDimSize(3);
   double lanes = target.lanes(32);
   if (!fits || channels < 8 || features < 8 || result.getNumElements() == 0) return std::nullopt;
@@ -54,9 +56,10 @@ std::optional<Estimate> EstimateOf(nn::ConvOp conv, const target::Description& t
   double steps = std::ceil(features / lanes);  // vectors of features
   // What doesn't stay in the cache beside its input is read once for each image.
   auto streaming = [&](double bytes) { return bytes > target.l2_bytes / 2 ? bytes / kStreamedBytes : 0; };
-  double bytes = 4.0 * channels * features;
+  // Transformed weights are 32-bit floats, whatever they were.
+  double bytes = 4.0 * channels * features, own_bytes = bytes * weight.getIntOrFloatBitWidth() / 32;
   Estimate estimate;
-  estimate.direct = result.getDimSize(0) * (9.0 * rows * columns * channels * steps + streaming(9 * bytes));
+  estimate.direct = result.getDimSize(0) * (9.0 * rows * columns * channels * steps + streaming(9 * own_bytes));
   estimate.winograd = estimate.direct;
   for (int results : {2, 4}) {
     int size = results + 2;
@@ -69,7 +72,7 @@ std::optional<Estimate> EstimateOf(nn::ConvOp conv, const target::Description& t
     if (cycles >= estimate.winograd) continue;
     estimate.winograd = cycles;
     estimate.results = results;
-    estimate.added_bytes = static_cast<int64_t>((size * size - 9) * bytes);
+    estimate.added_bytes = static_cast<int64_t>(size * size * bytes - 9 * own_bytes);
   }
   if (estimate.winograd > 0.9 * estimate.direct) return std::nullopt;
   return estimate;
