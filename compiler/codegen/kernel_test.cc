@@ -309,6 +309,16 @@ std::vector<Case> Cases() {
   add("reshape_of_input",
       Function("%x: tensor<3x4x21xf32>", "%r = nn.reshape %x : tensor<3x4x21xf32> -> tensor<12x21xf32>",
                "tensor<12x21xf32>"));
+  add("bitcast", Function("%x: tensor<3x21xf32>",
+                          "%y = nn.neg %x : tensor<3x21xf32>;%b = nn.bitcast %y : tensor<3x21xf32> -> tensor<3x21xi32>;"
+                          "%r = nn.add %b, %b : tensor<3x21xi32>, tensor<3x21xi32> -> tensor<3x21xi32>",
+                          "tensor<3x21xi32>"));
+  add("bitcast_of_input",
+      Function("%x: tensor<21xf16>", "%r = nn.bitcast %x : tensor<21xf16> -> tensor<21xui16>", "tensor<21xui16>"));
+  add("bitcast_is_output", Function("%x: tensor<21xi16>",
+                                    "%y = nn.add %x, %x : tensor<21xi16>, tensor<21xi16> -> tensor<21xi16>;"
+                                    "%r = nn.bitcast %y : tensor<21xi16> -> tensor<21xbf16>",
+                                    "tensor<21xbf16>"));
   add("slice", Function("%x: tensor<9x40xf32>",
                         "%r = nn.slice %x {starts = array<i64: 7, 3>, steps = array<i64: -2, 1>} : tensor<9x40xf32> -> "
                         "tensor<3x33xf32>",

@@ -79,7 +79,7 @@ struct Fuse : impl::FuseBase<Fuse> {
       }
       mlir::OpBuilder builder(block.getTerminator());
       for (const auto& members : clusters.InOrder()) {
-        if (members.size() == 1 && llvm::isa<nn::ReshapeOp>(members.front())) {
+        if (members.size() == 1 && llvm::isa<nn::ReshapeOp, nn::BitcastOp>(members.front())) {
           members.front()->moveBefore(block.getTerminator());
         } else {
           BuildGroup(builder, members);

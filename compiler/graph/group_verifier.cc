@@ -128,7 +128,8 @@ LogicalResult VerifyGroups(mlir::func::FuncOp function) {
     for (mlir::Operation& op : block) {
       if (auto group = llvm::dyn_cast<nn::GroupOp>(op)) {
         if (failed(VerifyGroup(group))) return failure();
-      } else if (!llvm::isa<nn::ConstantOp, nn::ReshapeOp>(op) && !op.hasTrait<mlir::OpTrait::IsTerminator>()) {
+      } else if (!llvm::isa<nn::ConstantOp, nn::ReshapeOp, nn::BitcastOp>(op) &&
+                 !op.hasTrait<mlir::OpTrait::IsTerminator>()) {
         return op.emitOpError("is outside any group");
       }
     }

@@ -43,6 +43,12 @@ struct WidenFloat16 : impl::WidenFloat16Base<WidenFloat16> {
       if (llvm::isa<nn::CastOp, nn::ConstantOp>(op)) continue;
       bool narrow = llvm::any_of(op.getOperands(), IsNarrow) || llvm::any_of(op.getResults(), IsNarrow);
       bool wide = llvm::any_of(op.getOperands(), [&](Value v) { return widened_.contains(v); });
+      if (llvm::isa<nn::BitcastOp>(op)) {
+        // It is about the narrow form, so that comes back.
+        mlir::OpBuilder builder(&op);
+        if (wide) op.setOperand(0, Cast(builder, op.getLoc(), op.getOperand(0), widened_[op.getOperand(0)]));
+        continue;
+      }
       if (!narrow || (OnlyMoves(&op) && !wide)) continue;
       mlir::OpBuilder builder(&op);
       bool product = llvm::isa<nn::ConvOp, nn::ConvTransposeOp, nn::MatMulOp>(op);
@@ -52,8 +58,8 @@ struct WidenFloat16 : impl::WidenFloat16Base<WidenFloat16> {
       }
       for (Value result : op.getResults()) {
         if (!IsNarrow(result)) continue;
+        widened_[result] = nn::TensorTypeOf(result).getElementType();
         result.setType(nn::TensorTypeOf(result).clone(f32));
-        widened_.insert(result);
       }
     }
     // Results of the function keep their types.
@@ -70,12 +76,12 @@ struct WidenFloat16 : impl::WidenFloat16Base<WidenFloat16> {
     Value& wide = casts_[value];
     if (!wide) {
       wide = Cast(builder, value.getLoc(), value, f32);
-      widened_.insert(wide);
+      widened_[wide] = nn::TensorTypeOf(value).getElementType();
     }
     return wide;
   }
 
-  llvm::DenseSet<Value> widened_;
+  llvm::DenseMap<Value, mlir::Type> widened_;  // to the element type before
   llvm::DenseMap<Value, Value> casts_;
 };
 

@@ -355,6 +355,15 @@ class Nn_Move<string mnemonic, string what, dag attributes> : Nn_Op<mnemonic, [P
 def Nn_ReshapeOp : Nn_Move<"reshape", "The same elements in row-major order under another shape", (ins)> {
   let hasFolder = 1;
 }
+def Nn_BitcastOp : Nn_Op<"bitcast", [Pure]> {
+  let summary = "The same bytes under an element type of the same width";
+  let description = [{ Elements of less than a byte count as the byte that holds them. Like a reshape it costs nothing, and it never joins a
+    group: there, floats of 16 bits and less have another form. }];
+  let arguments = (ins Nn_Tensor:$input);
+  let results = (outs Nn_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
 def Nn_TransposeOp : Nn_Move<"transpose", "result dimension i is input dimension perm[i]", (ins DenseI64ArrayAttr:$perm)> {
   let hasFolder = 1;
   let hasCanonicalizer = 1;

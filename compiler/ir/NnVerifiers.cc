@@ -161,6 +161,14 @@ LogicalResult ReshapeOp::verify() {
   return SameElementType(*this, getInput(), getResult());
 }
 
+LogicalResult BitcastOp::verify() {
+  auto input = TensorTypeOf(getInput()), result = TensorTypeOf(getResult());
+  if (input.getShape() != result.getShape()) return emitOpError("shapes differ");
+  auto bytes = [](mlir::RankedTensorType type) { return (type.getElementTypeBitWidth() + 7) / 8; };
+  if (bytes(input) != bytes(result)) return emitOpError("element types have different widths");
+  return mlir::success();
+}
+
 LogicalResult TransposeOp::verify() {
   auto input = TensorTypeOf(getInput()).getShape(), result = TensorTypeOf(getResult()).getShape();
   if (getPerm().size() != input.size() || result.size() != input.size())

@@ -45,6 +45,20 @@ Results Reshape(Call& call) {
   return OneResult(std::move(result));
 }
 
+// Other operations keep the element type; this one keeps the bytes.
+Results Bitcast(Call& call) {
+  const Tensor& input = call.Operand(0, "input");
+  const TensorType& type = call.Result();
+  call.RequireShape("the result", type.shape, input.shape());
+  call.RequireNumeric(input);
+  call.Require(StorageBits(type.element) == StorageBits(input.element()), "elements of ", Name(input.element()),
+               " and ", Name(type.element), " have different widths");
+  if (!call.ok()) return call.status();
+  Tensor result(type);
+  std::copy(input.bytes().begin(), input.bytes().end(), result.mutable_bytes().begin());
+  return OneResult(std::move(result));
+}
+
 Results Transpose(Call& call) {
   Move move = Read(call);
   const Shape& shape = move.input.shape();
@@ -208,8 +222,8 @@ Results Pad(Call& call) {
 }
 
 constexpr Kernel kKernels[] = {
-    {"reshape", Reshape}, {"transpose", Transpose}, {"broadcast", Broadcast},
-    {"slice", Slice},     {"concat", Concat},       {"pad", Pad},
+    {"bitcast", Bitcast}, {"reshape", Reshape}, {"transpose", Transpose}, {"broadcast", Broadcast}, {"slice", Slice},
+    {"concat", Concat},   {"pad", Pad},
 };
 
 }  // namespace

@@ -17,9 +17,11 @@ int64_t Bytes(mlir::Value value) {
 
 int64_t Align(int64_t bytes) { return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; }
 
-// The value whose memory this one shares: reshapes are free.
+// The value whose memory this one shares: reshapes and bit casts are free.
 mlir::Value StorageOf(mlir::Value value) {
-  while (auto reshape = value.getDefiningOp<nn::ReshapeOp>()) value = reshape.getInput();
+  for (mlir::Operation* op = value.getDefiningOp(); llvm::isa_and_present<nn::ReshapeOp, nn::BitcastOp>(op);
+       op = value.getDefiningOp())
+    value = op->getOperand(0);
   return value;
 }
 
@@ -66,7 +68,7 @@ class ProgramBuilder {
       locations_[StorageOf(output)] = {Location::Kind::kOutput, static_cast<int64_t>(i)};
     int step = 0;
     for (mlir::Operation& op : body.without_terminator()) {
-      if (llvm::isa<nn::ConstantOp, nn::ReshapeOp>(op)) continue;
+      if (llvm::isa<nn::ConstantOp, nn::ReshapeOp, nn::BitcastOp>(op)) continue;
       auto group = llvm::dyn_cast<nn::GroupOp>(op);
       if (!group)
         return absl::InternalError(absl::StrCat(op.getName().getStringRef().str(), " was left outside of groups"));

@@ -13,6 +13,17 @@ func.func @product(%x: tensor<2x3xf16>) -> tensor<2x4xf16> {
   return %1 : tensor<2x4xf16>
 }
 
+// Bits are those of the narrow value.
+// CHECK-LABEL: func.func @bits
+// CHECK: nn.relu {{.*}} : tensor<2x3xf32>
+// CHECK: nn.cast %{{.*}} : tensor<2x3xf32> -> tensor<2x3xf16>
+// CHECK: nn.bitcast %{{.*}} : tensor<2x3xf16> -> tensor<2x3xi16>
+func.func @bits(%x: tensor<2x3xf16>) -> tensor<2x3xi16> {
+  %0 = nn.relu %x : tensor<2x3xf16>
+  %1 = nn.bitcast %0 : tensor<2x3xf16> -> tensor<2x3xi16>
+  return %1 : tensor<2x3xi16>
+}
+
 // Moving elements needs no arithmetic.
 // CHECK-LABEL: func.func @move
 // CHECK-NOT: nn.cast

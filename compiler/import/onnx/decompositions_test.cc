@@ -307,6 +307,20 @@ TEST(NGrams, CountsWithWeights) {
   EXPECT_THAT(run("TFIDF", true), Pointwise(DoubleNear(0), {20.0, 20.0, 60.0, 40.0, 20.0, 20.0, 30.0, 80.0}));
 }
 
+TEST(BitCasts, KeepTheBits) {
+  auto cast = [](const Tensor& x, ElementType to) {
+    return Results({"BitCast", {x}, {IntAttribute("to", static_cast<int64_t>(to))}})[0];
+  };
+  Expect(cast(Floats({2}, {1, -2}), ElementType::kInt32), {2}, {0x3f800000, -0x40000000});
+  Expect(cast(Longs({1}, {0x4000000000000000}), ElementType::kFloat64), {1}, {2});
+  Expect(cast(Integers(ElementType::kInt8, {2}, {-1, 5}), ElementType::kUint8), {2}, {255, 5});
+  Expect(cast(Integers(ElementType::kUint16, {1}, {0x3c00}), ElementType::kFloat16), {1}, {1});
+  Expect(cast(Integers(ElementType::kUint16, {1}, {0x3f80}), ElementType::kBfloat16), {1}, {1});
+  Expect(cast(Integers(ElementType::kInt4, {2}, {-1, 3}), ElementType::kUint4), {2}, {15, 3});
+  Expect(cast(Integers(ElementType::kInt4, {2}, {-1, 3}), ElementType::kFloat4E2M1), {2}, {-6, 1.5});
+  Expect(cast(Integers(ElementType::kBool, {2}, {1, 0}), ElementType::kInt8), {2}, {1, 0});
+}
+
 TEST(Mel, FiltersFromRunTimeFrequencies) {
   auto scalar = [](float value) { return Floats({}, {value}); };
   ModelBuilder model(17);

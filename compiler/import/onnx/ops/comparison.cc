@@ -62,6 +62,24 @@ Value ConvertTo(Node& n, ElementType to) {
   return n.b.Cast(x, to, n.Flag("saturate", true));
 }
 
+// As ONNX counts them; 0 for types without a fixed width.
+int ElementBits(ElementType element) {
+  switch (element) {
+    case ElementType::kInt2:
+    case ElementType::kUint2:
+      return 2;
+    case ElementType::kInt4:
+    case ElementType::kUint4:
+    case ElementType::kFloat4E2M1:
+      return 4;
+    case ElementType::kComplex64:
+    case ElementType::kComplex128:
+      return 0;
+    default:
+      return reference::StorageBits(element);
+  }
+}
+
 absl::StatusOr<Results> ImportCast(Node& n) {
   if (!n.HasAttribute("to")) return absl::InvalidArgumentError("the attribute 'to' is missing");
   ElementType to = ElementType::kUndefined;
@@ -76,12 +94,43 @@ absl::StatusOr<Results> ImportCast(Node& n) {
   return Results{ConvertTo(n, to)};
 }
 
+// The same bits under another type. Integers of one width have one form in memory here, so that theirs is a conversion,
+// which wraps; 4-bit types lie in bytes, the signed ones with their sign repeated.
+absl::StatusOr<Results> ImportBitCast(Node& n) {
+  if (!n.HasAttribute("to")) return absl::InvalidArgumentError("the attribute 'to' is missing");
+  ASSIGN_OR_RETURN(const ElementType to, ToElementType(n.Int("to", 0)));
+  const ElementType from = n.In(0).element();
+  const int from_bits = ElementBits(from), to_bits = ElementBits(to);
+  if (from_bits == 0 || to_bits == 0) {
+    return Unsupported(absl::StrCat("a bit cast from ", reference::Name(from), " to ", reference::Name(to)),
+                       "numeric and boolean types");
+  }
+  if (from_bits != to_bits) {
+    return absl::InvalidArgumentError(absl::StrCat(reference::Name(from), " has ", from_bits, " bits and ",
+                                                   reference::Name(to), " ", to_bits, "; they must be equally wide"));
+  }
+  auto bitcast = [&](const Value& x, ElementType element) {
+    return x.element() == element ? x : n.b.Emit("bitcast", {}, {x}, {element, x.shape()});
+  };
+  const bool is_float = reference::IsFloat(from), to_float = reference::IsFloat(to);
+  if (!is_float && !to_float) return Results{n.b.Cast(n.In(0), to)};
+  if (from_bits >= 8) {
+    // A boolean is one of two numbers, not any byte.
+    if (to == ElementType::kBool) return Results{n.b.Cast(bitcast(n.In(0), ElementType::kUint8), to)};
+    if (from == ElementType::kBool) return Results{bitcast(n.b.Cast(n.In(0), ElementType::kUint8), to)};
+    return Results{bitcast(n.In(0), to)};
+  }
+  if (to_float) return Results{bitcast(n.b.Cast(n.In(0), ElementType::kUint4), to)};
+  return Results{n.b.Cast(bitcast(n.In(0), ElementType::kUint4), to)};
+}
+
 absl::StatusOr<Results> ImportCastLike(Node& n) { return Results{ConvertTo(n, n.In(1).element())}; }
 
 }  // namespace
 
 Family ComparisonFamily() {
   static const std::vector<Operator> operators = {
+      {"BitCast", {26}, 1, 1, ImportBitCast},
       {"Cast", {1, 6, 9, 13, 19, 21, 23, 24, 25}, 1, 1, ImportCast},
       {"CastLike", {15, 19, 21, 23, 24, 25}, 2, 2, ImportCastLike},
       {"Equal", {1, 7, 11, 13, 19}, 2, 2, ImportComparison},
