@@ -1,6 +1,7 @@
 #include "compiler/codegen/elementwise.h"
 
 #include "compiler/codegen/math_backend.h"
+#include "compiler/codegen/remainder.h"
 #include "compiler/ir/NnDialect.h"
 #include "compiler/math/functions.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -45,22 +46,10 @@ struct Scalar {
   Value Select(Value m, Value a, Value b) { return Make<arith::SelectOp>(m, a, b); }
   Value AllOnes() { return e.IntConstant(compute, -1, lanes); }
 
-  // A function of compiler/math, which computes in f32: f64 operands go through it with f32's precision.
-  template <typename Function>
-  Value Math(Function function, Value a) {
-    MathBackend backend(e, lanes);
-    mlir::Type f32 = mlir::Float32Type::get(e.builder().getContext());
-    if (compute == f32) return function(backend, a);
-    Value narrow = Make<arith::TruncFOp>(e.VectorOf(f32, lanes), a);
-    return Make<arith::ExtFOp>(e.VectorOf(compute, lanes), function(backend, narrow));
-  }
-  template <typename Function>
-  Value Math2(Function function, Value a, Value b) {
-    MathBackend backend(e, lanes);
-    mlir::Type f32 = mlir::Float32Type::get(e.builder().getContext());
-    if (compute == f32) return function(backend, a, b);
-    Value x = Make<arith::TruncFOp>(e.VectorOf(f32, lanes), a), y = Make<arith::TruncFOp>(e.VectorOf(f32, lanes), b);
-    return Make<arith::ExtFOp>(e.VectorOf(compute, lanes), function(backend, x, y));
+  // A function of compiler/math in the compute type.
+  template <typename Function, typename... Values>
+  Value Math(Function function, Values... values) {
+    return EmitMath(e, compute, lanes, function, values...);
   }
 
   Value Div(Value a, Value b);
@@ -86,12 +75,7 @@ Value Scalar::Div(Value a, Value b) {
 }
 
 Value Scalar::Mod(Value a, Value b, bool fmod) {
-  if (IsFloat(compute)) {
-    // C's fmod is exact; a - trunc(a/b) * b is where |a/b| is below the precision's range, which is what models use.
-    Value quotient = Make<arith::DivFOp>(a, b);
-    Value whole = fmod ? Value(Make<mlir::math::TruncOp>(quotient)) : Value(Make<mlir::math::FloorOp>(quotient));
-    return Make<arith::SubFOp>(a, Make<arith::MulFOp>(whole, b));
-  }
+  if (IsFloat(compute)) return EmitRemainder(e, a, b, /*floored=*/!fmod, lanes);
   Value zero = Const(0), one = Const(1);
   Value by_zero = Make<arith::CmpIOp>(IntPredicate::eq, b, zero);
   if (IsUnsigned(element)) {
@@ -135,14 +119,12 @@ Value Scalar::Shift(Value a, Value b, bool left) {
   return Select(fits, shifted, Const(0));
 }
 
-#define AOT_MATH(NAME) [&](MathBackend& b, Value x) { return math::NAME(b, x); }
+#define AOT_MATH(NAME) [&](auto& b, Value x) { return math::NAME(b, x); }
 
 Value EmitUnary(Scalar& s, mlir::Operation* op, Value x) {
   bool is_float = IsFloat(s.compute);
   Emitter& e = s.e;
-  auto attribute = [&](const char* name) {
-    return static_cast<float>(op->getAttrOfType<mlir::FloatAttr>(name).getValueAsDouble());
-  };
+  auto attribute = [&](const char* name) { return op->getAttrOfType<mlir::FloatAttr>(name).getValueAsDouble(); };
   return llvm::TypeSwitch<mlir::Operation*, Value>(op)
       .Case([&](nn::AbsOp) -> Value {
         if (is_float) return s.Make<mlir::math::AbsFOp>(x);
@@ -199,29 +181,23 @@ Value EmitUnary(Scalar& s, mlir::Operation* op, Value x) {
       .Case([&](nn::MishOp) { return s.Math(AOT_MATH(Mish), x); })
       .Case([&](nn::HardSwishOp) { return s.Math(AOT_MATH(HardSwish), x); })
       .Case([&](nn::LeakyReluOp) {
-        return s.Math([&](MathBackend& b, Value v) { return math::LeakyRelu(b, v, attribute("alpha")); }, x);
+        return s.Math([&](auto& b, Value v) { return math::LeakyRelu(b, v, attribute("alpha")); }, x);
       })
-      .Case([&](nn::EluOp) {
-        return s.Math([&](MathBackend& b, Value v) { return math::Elu(b, v, attribute("alpha")); }, x);
-      })
+      .Case([&](nn::EluOp) { return s.Math([&](auto& b, Value v) { return math::Elu(b, v, attribute("alpha")); }, x); })
       .Case([&](nn::SeluOp) {
-        return s.Math([&](MathBackend& b, Value v) { return math::Selu(b, v, attribute("alpha"), attribute("gamma")); },
+        return s.Math([&](auto& b, Value v) { return math::Selu(b, v, attribute("alpha"), attribute("gamma")); }, x);
+      })
+      .Case(
+          [&](nn::CeluOp) { return s.Math([&](auto& b, Value v) { return math::Celu(b, v, attribute("alpha")); }, x); })
+      .Case([&](nn::HardSigmoidOp) {
+        return s.Math([&](auto& b, Value v) { return math::HardSigmoid(b, v, attribute("alpha"), attribute("beta")); },
                       x);
       })
-      .Case([&](nn::CeluOp) {
-        return s.Math([&](MathBackend& b, Value v) { return math::Celu(b, v, attribute("alpha")); }, x);
-      })
-      .Case([&](nn::HardSigmoidOp) {
-        return s.Math(
-            [&](MathBackend& b, Value v) { return math::HardSigmoid(b, v, attribute("alpha"), attribute("beta")); }, x);
-      })
       .Case([&](nn::ThresholdedReluOp) {
-        return s.Math([&](MathBackend& b, Value v) { return math::ThresholdedRelu(b, v, attribute("alpha")); }, x);
+        return s.Math([&](auto& b, Value v) { return math::ThresholdedRelu(b, v, attribute("alpha")); }, x);
       })
-      .Case([&](nn::ShrinkOp) -> Value {
-        if (!is_float) return {};
-        return s.Math(
-            [&](MathBackend& b, Value v) { return math::Shrink(b, v, attribute("bias"), attribute("lambd")); }, x);
+      .Case([&](nn::ShrinkOp) {
+        return s.Math([&](auto& b, Value v) { return math::Shrink(b, v, attribute("bias"), attribute("lambd")); }, x);
       })
       .Case([&](nn::GeluOp gelu) {
         return gelu.getApproximate() ? s.Math(AOT_MATH(GeluTanh), x) : s.Math(AOT_MATH(Gelu), x);
@@ -241,7 +217,7 @@ Value EmitBinary(Scalar& s, mlir::Operation* op, Value a, Value b) {
       .Case([&](nn::ModOp mod) { return s.Mod(a, b, mod.getFmod()); })
       .Case([&](nn::PowOp) {
         if (!is_float) return s.IntPow(a, b);
-        return s.Math2([](MathBackend& backend, Value x, Value y) { return math::Pow(backend, x, y); }, a, b);
+        return s.Math([](auto& backend, Value x, Value y) { return math::Pow(backend, x, y); }, a, b);
       })
       .Case([&](nn::MinOp) { return EmitMin(s.e, a, b, s.element); })
       .Case([&](nn::MaxOp) { return EmitMax(s.e, a, b, s.element); })
@@ -322,6 +298,27 @@ static Value FloatToInt(Emitter& e, Value value, mlir::Type to, int lanes) {
   return arith::SelectOp::create(builder, at, beyond, largest, converted);
 }
 
+// A 64-bit integer that float64 holds and that rounds to the same float of 32 and fewer bits: beyond 2^53 the low bits
+// are merged into one.
+static Value WithStickyBit(Emitter& e, Value value, bool is_unsigned, int lanes) {
+  auto& builder = e.builder();
+  mlir::Location at = e.location();
+  mlir::Type i64 = builder.getI64Type();
+  auto constant = [&](int64_t c) { return e.IntConstant(i64, c, lanes); };
+  auto equal = [&](Value a, int64_t c) -> Value {
+    return arith::CmpIOp::create(builder, at, IntPredicate::eq, a, constant(c));
+  };
+  Value low = arith::AndIOp::create(builder, at, value, constant(0xFFF));
+  Value sticky = arith::SelectOp::create(builder, at, equal(low, 0), constant(0), constant(0x800));
+  Value merged =
+      arith::OrIOp::create(builder, at, arith::AndIOp::create(builder, at, value, constant(~int64_t{0xFFF})), sticky);
+  Value high = is_unsigned ? Value(arith::ShRUIOp::create(builder, at, value, constant(53)))
+                           : Value(arith::ShRSIOp::create(builder, at, value, constant(53)));
+  Value exact = equal(high, 0);
+  if (!is_unsigned) exact = arith::OrIOp::create(builder, at, exact, equal(high, -1));
+  return arith::SelectOp::create(builder, at, exact, value, merged);
+}
+
 Value EmitCast(Emitter& e, Value value, mlir::Type from, mlir::Type to, int lanes, bool saturate) {
   auto& builder = e.builder();
   mlir::Location at = e.location();
@@ -336,21 +333,20 @@ Value EmitCast(Emitter& e, Value value, mlir::Type from, mlir::Type to, int lane
   }
   if (IsFloat(from) && IsFloat(to)) {
     // A narrow result is rounded where it is made, so that users in the same kernel see the rounded value.
+    if (to != compute) return e.Widen(e.Narrow(value, to, lanes, saturate), to, lanes);
     if (have.getIntOrFloatBitWidth() < compute.getIntOrFloatBitWidth())
-      value = arith::ExtFOp::create(builder, at, wanted, value);
-    else if (have != compute && have.getIntOrFloatBitWidth() > compute.getIntOrFloatBitWidth() && to == compute)
-      value = arith::TruncFOp::create(builder, at, wanted, value);
-    if (to != compute) {
-      value = e.Widen(e.Narrow(value, to, lanes, saturate), to, lanes);
-    }
-    return value;
+      return arith::ExtFOp::create(builder, at, wanted, value);
+    return have == compute ? value : Value(arith::TruncFOp::create(builder, at, wanted, value));
   }
   if (IsFloat(from)) return FloatToInt(e, value, to, lanes);
   if (IsFloat(to)) {
-    Value converted = IsUnsigned(from) ? Value(arith::UIToFPOp::create(builder, at, wanted, value))
-                                       : Value(arith::SIToFPOp::create(builder, at, wanted, value));
-    if (to == compute) return converted;
-    return e.Widen(e.Narrow(converted, to, lanes, saturate), to, lanes);
+    // What float32 would round on the way to a narrower type goes through float64.
+    bool narrow = to != compute, through_double = narrow && have.getIntOrFloatBitWidth() >= 32;
+    if (through_double && have.getIntOrFloatBitWidth() == 64) value = WithStickyBit(e, value, IsUnsigned(from), lanes);
+    mlir::Type real = through_double ? e.VectorOf(builder.getF64Type(), lanes) : wanted;
+    Value converted = IsUnsigned(from) ? Value(arith::UIToFPOp::create(builder, at, real, value))
+                                       : Value(arith::SIToFPOp::create(builder, at, real, value));
+    return narrow ? e.Widen(e.Narrow(converted, to, lanes, saturate), to, lanes) : converted;
   }
   unsigned a = have.getIntOrFloatBitWidth(), b = compute.getIntOrFloatBitWidth();
   if (a == b) return value;
@@ -372,10 +368,12 @@ Value EmitElementwise(Emitter& emitter, mlir::Operation* op, llvm::ArrayRef<Valu
   // pow and the shifts allow a second type.
   mlir::Type rhs_element = nn::TensorTypeOf(op->getOperand(1)).getElementType();
   if (llvm::isa<nn::PowOp>(op) && !IsFloat(element) && IsFloat(rhs_element)) {
-    // An integer to a fractional power is computed as float and truncated.
-    mlir::Type wide = emitter.ComputeType(rhs_element);
+    // An integer to a power that may have a fraction goes through float64, exactly where the power is an integer, and
+    // saturates.
+    mlir::Type wide = emitter.builder().getF64Type();
     Scalar real{emitter, lanes, wide, wide};
-    return EmitCast(emitter, EmitBinary(real, op, EmitCast(emitter, operands[0], element, wide, lanes), rhs), wide,
+    Value base = EmitCast(emitter, operands[0], element, wide, lanes);
+    return EmitCast(emitter, EmitBinary(real, op, base, EmitCast(emitter, rhs, rhs_element, wide, lanes)), wide,
                     element, lanes);
   }
   if (rhs_element != element) rhs = EmitCast(emitter, rhs, rhs_element, element, lanes);

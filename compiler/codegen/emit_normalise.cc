@@ -39,11 +39,9 @@ absl::Status EmitSoftmax(KernelContext& context, mlir::Operation* op) {
   int64_t axis = op->getAttrOfType<mlir::IntegerAttr>("axis").getInt();
   Rows rows(context.evaluator, type.getShape(), {axis}, element);
   bool is_log = llvm::isa<nn::LogSoftmaxOp>(op), is_hard = llvm::isa<nn::HardmaxOp>(op);
-  auto exp = [&](Value x, int lanes) -> Value {
-    MathBackend backend(e, lanes);
-    if (compute == f32) return math::Exp(backend, x);
-    Value narrow = arith::TruncFOp::create(e.builder(), e.location(), e.VectorOf(f32, lanes), x);
-    return arith::ExtFOp::create(e.builder(), e.location(), e.VectorOf(compute, lanes), math::Exp(backend, narrow));
+  auto exp = [&](Value x, int lanes) {
+    return EmitMath(
+        e, compute, lanes, [](auto& backend, Value v) { return math::Exp(backend, v); }, x);
   };
   Buffer kept;  // e^(x - max) of the row
   bool keep = llvm::isa<nn::SoftmaxOp>(op);
@@ -101,11 +99,8 @@ absl::Status EmitSoftmax(KernelContext& context, mlir::Operation* op) {
       return power;
     });
     if (is_log) {
-      MathBackend backend(e, lanes);
-      Value narrow =
-          compute == f32 ? sum : Value(arith::TruncFOp::create(e.builder(), e.location(), e.VectorOf(f32, lanes), sum));
-      Value log = math::Log(backend, narrow);
-      if (compute != f32) log = arith::ExtFOp::create(e.builder(), e.location(), e.VectorOf(compute, lanes), log);
+      Value log = EmitMath(
+          e, compute, lanes, [](auto& backend, Value v) { return math::Log(backend, v); }, sum);
       rows.Visit(at, lanes, [&](const Indices& index, Value, int width) {
         finish(index, width, Make<arith::SubFOp>(e, shifted(index, width), e.Splat(log, width)));
       });
@@ -193,29 +188,29 @@ absl::Status EmitLrn(KernelContext& context, nn::LrnOp op) {
   Emitter& e = context.emitter;
   auto type = nn::TensorTypeOf(op.getInput());
   auto shape = type.getShape();
-  mlir::Type f32 = e.builder().getF32Type();
-  if (e.ComputeType(type.getElementType()) != f32)
-    return absl::UnimplementedError("lrn needs a float type of at most 32 bits");
+  mlir::Type compute = e.ComputeType(type.getElementType());
   int64_t size = op.getSize(), before = (size - 1) / 2, after = size - 1 - before;
   e.Nest(shape.drop_back(), [&](llvm::ArrayRef<Value> outer) {
-    e.Vectors(shape.back(), shape.size() == 2 ? 1 : e.Lanes(f32), [&](Value start, int lanes) {
+    e.Vectors(shape.back(), shape.size() == 2 ? 1 : e.Lanes(compute), [&](Value start, int lanes) {
       Indices index;
       for (Value iv : outer) index.push_back({iv, 0});
       index.push_back({start, lanes > 1 ? 1 : 0});
       Value channel = index[1].base;
       Value first = e.Max(e.Add(channel, -before), e.Constant(0));
       Value last = e.Min(e.Add(channel, after + 1), e.Constant(shape[1]));
-      Value sum = e.Fold(first, last, e.Zero(f32, lanes), [&](Value c, mlir::ValueRange carried) {
+      Value sum = e.Fold(first, last, e.Zero(compute, lanes), [&](Value c, mlir::ValueRange carried) {
         Indices neighbour = index;
         neighbour[1].base = c;
         Value x = context.evaluator.Evaluate(op.getInput(), neighbour, lanes);
         return Values{e.MulAdd(x, x, carried[0])};
       })[0];
-      MathBackend b(e, lanes);
-      float alpha = op.getAlpha().convertToFloat() / static_cast<float>(size);
-      Value base = b.MulAdd(sum, b.Constant(alpha), b.Constant(op.getBias().convertToFloat()));
-      Value power = math::Pow(b, base, b.Constant(op.getBeta().convertToFloat()));
-      Value value = b.Div(context.evaluator.Evaluate(op.getInput(), index, lanes), power);
+      auto divided = [&](auto& b, Value x, Value squares) {
+        Value alpha = b.Constant(op.getAlpha().convertToDouble() / static_cast<double>(size));
+        Value base = b.MulAdd(squares, alpha, b.Constant(op.getBias().convertToDouble()));
+        return b.Div(x, math::Pow(b, base, b.Constant(op.getBeta().convertToDouble())));
+      };
+      Value x = context.evaluator.Evaluate(op.getInput(), index, lanes);
+      Value value = EmitMath(e, compute, lanes, divided, x, sum);
       context.evaluator.BindElement(op.getResult(), value);
       context.StoreResults(index, lanes);
       context.evaluator.UnbindElements();

@@ -47,6 +47,11 @@ absl::Status EmitPool(KernelContext& context, mlir::Operation* op) {
   size_t spatial = shape.size() - 2, first_spatial = pool.channels_last ? 1 : 2;
   auto& builder = e.builder();
   mlir::Location at = e.location();
+  // Higher powers leave float32's range where their root is well inside.
+  mlir::Type given = compute;
+  bool powers = lp_pool && lp_pool.getP() > 2;
+  if (powers) compute = builder.getF64Type();
+  auto pow = [](auto& b, Value x, Value y) { return math::Pow(b, x, y); };
 
   auto initial = [&](int lanes) -> Value {
     if (!max_pool) return e.Zero(compute, lanes);
@@ -88,9 +93,13 @@ absl::Status EmitPool(KernelContext& context, mlir::Operation* op) {
           Value x = context.evaluator.Evaluate(pool.input, source, width);
           if (max_pool) return llvm::SmallVector<Value>{EmitMax(e, x, carried[0], element)};
           if (avg_pool) return llvm::SmallVector<Value>{EmitAdd(e, carried[0], x)};
-          Value magnitude = mlir::math::AbsFOp::create(builder, at, x);
-          Value power = magnitude;
-          for (uint64_t i = 1; i < lp_pool.getP(); ++i) power = EmitMul(e, power, magnitude);
+          Value power = mlir::math::AbsFOp::create(builder, at, x);
+          if (powers) {
+            Value exponent = e.FloatConstant(compute, static_cast<double>(lp_pool.getP()), width);
+            power = EmitMath(e, compute, width, pow, EmitCast(e, power, given, compute, width), exponent);
+          } else if (lp_pool.getP() == 2) {
+            power = EmitMul(e, power, power);
+          }
           return llvm::SmallVector<Value>{EmitAdd(e, carried[0], power)};
         }
         return e.Fold(ranges[d].first, ranges[d].second, carried, [&](Value tap, mlir::ValueRange inside) {
@@ -105,9 +114,9 @@ absl::Status EmitPool(KernelContext& context, mlir::Operation* op) {
         result = arith::DivFOp::create(builder, at, result, e.Splat(divisor, width));
       } else if (lp_pool && lp_pool.getP() == 2) {
         result = mlir::math::SqrtOp::create(builder, at, result);
-      } else if (lp_pool && lp_pool.getP() > 2) {
-        MathBackend backend(e, width);
-        result = math::Pow(backend, result, backend.Constant(1.0f / static_cast<float>(lp_pool.getP())));
+      } else if (powers) {
+        Value inverse = e.FloatConstant(compute, 1 / static_cast<double>(lp_pool.getP()), width);
+        result = EmitCast(e, EmitMath(e, compute, width, pow, result, inverse), compute, given, width);
       }
       context.evaluator.BindElement(op->getResult(0), result);
       context.StoreResults(index, width);

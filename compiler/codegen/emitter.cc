@@ -308,16 +308,11 @@ Value Emitter::Widen(Value value, mlir::Type from, int lanes) {
 }
 
 Value Emitter::Narrow(Value value, mlir::Type to, int lanes, bool saturate) {
-  if (IsNarrowFloat(to)) {
-    mlir::Type f32 = VectorOf(builder_.getF32Type(), lanes);
-    if (value.getType() != f32) value = arith::TruncFOp::create(builder_, location_, f32, value);
-    return EncodeNarrowFloat(*this, value, to, saturate, lanes);
-  }
+  if (mlir::getElementTypeOrSelf(value.getType()).isF64()) value = RoundToOdd(*this, value, lanes);
+  if (IsNarrowFloat(to)) return EncodeNarrowFloat(*this, value, to, saturate, lanes);
   if (!to.isBF16()) return arith::TruncFOp::create(builder_, location_, VectorOf(to, lanes), value);
   // Round to nearest even on the bit pattern; LLVM would call __truncsfbf2. A NaN keeps its sign and becomes quiet.
-  mlir::Type f32 = builder_.getF32Type(), i32 = builder_.getI32Type(), i16 = builder_.getI16Type();
-  if (mlir::getElementTypeOrSelf(value.getType()).isF64())
-    value = arith::TruncFOp::create(builder_, location_, VectorOf(f32, lanes), value);
+  mlir::Type i32 = builder_.getI32Type(), i16 = builder_.getI16Type();
   auto constant = [&](int64_t c) { return IntConstant(i32, c, lanes); };
   Value bits = arith::BitcastOp::create(builder_, location_, VectorOf(i32, lanes), value);
   Value high = arith::ShRUIOp::create(builder_, location_, bits, constant(16));

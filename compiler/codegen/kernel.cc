@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/codegen/kernel_context.h"
 #include "compiler/codegen/narrow_float.h"
+#include "compiler/ir/element_types.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -80,6 +81,10 @@ absl::Status CheckTypes(nn::GroupOp group) {
         absl::StrCat(op->getName().getStringRef().str(), " on elements of type ", name, " has no code generation")));
   };
   group.walk([&](mlir::Operation* op) {
+    llvm::StringRef name = op->getName().stripDialect();
+    if (nn::NeedsFloats({name.data(), name.size()}) &&
+        !llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(op->getOperand(0))))
+      status.Update(absl::UnimplementedError(absl::StrCat(name.str(), " of integers; supported: float types")));
     for (mlir::Type type : op->getOperandTypes()) check(op, type);
     for (mlir::Type type : op->getResultTypes()) check(op, type);
   });
@@ -145,6 +150,14 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> BuildKernel(nn::GroupOp group,
     context.results.push_back({entry->getArgument(inputs + i), elements[inputs + i]});
   if (plan.scratch_bytes > 0) context.scratch = entry->getArguments().back();
 
+  // Loops over nothing would still divide by its sizes.
+  bool is_empty = llvm::all_of(group.getResultTypes(), [](mlir::Type type) {
+    return llvm::cast<mlir::RankedTensorType>(type).getNumElements() == 0;
+  });
+  if (is_empty) {
+    mlir::func::ReturnOp::create(emitter.builder(), loc);
+    return module;
+  }
   mlir::Operation* anchor = schedule::AnchorOf(group);
   if (absl::Status status = anchor ? EmitAnchor(context, anchor) : EmitMap(context); !status.ok()) return status;
   mlir::func::ReturnOp::create(emitter.builder(), loc);

@@ -196,7 +196,10 @@ std::vector<Case> Cases() {
     pool("max_pool", "");
     pool("avg_pool", ", count_include_pad = false");
     pool("avg_pool", ", count_include_pad = true");
+    pool("lp_pool", ", p = 1 : i64");
     pool("lp_pool", ", p = 2 : i64");
+    pool("lp_pool", ", p = 3 : i64");
+    pool("lp_pool", ", p = 1000 : i64");
   }
   // Reductions over every kind of axis.
   for (const char* op : {"reduce_sum", "reduce_mean", "reduce_prod", "reduce_max", "reduce_min"}) {
@@ -426,6 +429,46 @@ std::vector<Case> Cases() {
                          "array<i64: 1, 1>, group = 1 : i64, "
                          "channels_last} : (tensor<1x5x7x2xf32>, tensor<1x1x2x3xf32>) -> tensor<1x6x8x3xf32>",
                          "tensor<1x6x8x3xf32>"));
+  // A constant that the product wants in panels and something else as it is, or the product itself twice.
+  const std::string weights =
+      "%w = nn.constant dense<[[0.5, -1.0, 2.0], [1.5, 0.25, -0.75], [1.0, 3.0, -2.0]]> : "
+      "tensor<3x3xf32>;";
+  const std::string square = " : tensor<3x3xf32>, tensor<3x3xf32> -> tensor<3x3xf32>";
+  add("packed_and_added",
+      Function("%x: tensor<3x3xf32>", weights + "%m = nn.matmul %x, %w" + square + ";%r = nn.add %m, %w" + square,
+               "tensor<3x3xf32>"));
+  add("packed_twice",
+      Function("%x: tensor<3x3xf32>", weights + "%m = nn.matmul %w, %w" + square + ";%r = nn.add %m, %x" + square,
+               "tensor<3x3xf32>"));
+  // Nothing at all, or nothing to sum up.
+  add("softmax_empty", Unary("softmax", "{axis = 1 : i64}", "tensor<2x0xf32>"));
+  add("softmax_no_rows", Unary("softmax", "{axis = 1 : i64}", "tensor<0x3xf32>"));
+  add("layer_norm_empty", Function("%x: tensor<0x3xf32>",
+                                   "%r = nn.layer_norm %x {axis = 1 : i64, epsilon = 1.0e-5 : f32} : "
+                                   "(tensor<0x3xf32>) -> tensor<0x3xf32>",
+                                   "tensor<0x3xf32>"));
+  add("matmul_empty", Binary("matmul", "tensor<2x0xf32>", "tensor<3x0xf32>", "tensor<2x3xf32>", "{trans_b = true}"));
+  add("matmul_empty", Binary("matmul", "tensor<2x0xf32>", "tensor<0x3xf32>", "tensor<2x3xf32>"));
+  add("matmul_empty", Binary("matmul", "tensor<0x4xf32>", "tensor<4x3xf32>", "tensor<0x3xf32>"));
+  for (const char* last : {"", ", channels_last"}) {
+    bool is_last = last[0] != 0;
+    add("conv_empty", Conv(is_last ? "tensor<1x5x5x0xf32>" : "tensor<1x0x5x5xf32>",
+                           is_last ? "tensor<3x3x0x4xf32>" : "tensor<4x0x3x3xf32>",
+                           is_last ? "tensor<1x5x5x4xf32>" : "tensor<1x4x5x5xf32>", same + last + "}"));
+    add("conv_no_batch", Conv(is_last ? "tensor<0x5x5x2xf32>" : "tensor<0x2x5x5xf32>",
+                              is_last ? "tensor<3x3x2x4xf32>" : "tensor<4x2x3x3xf32>",
+                              is_last ? "tensor<0x5x5x4xf32>" : "tensor<0x4x5x5xf32>", same + last + "}"));
+  }
+  for (const char* op : {"reduce_sum", "reduce_prod", "reduce_max"})
+    add("reduce_empty",
+        Function("%x: tensor<3x0xf32>",
+                 absl::StrCat("%r = nn.", op, " %x {axes = array<i64: 1>} : tensor<3x0xf32> -> tensor<3x1xf32>"),
+                 "tensor<3x1xf32>"));
+  add("max_pool_empty",
+      Function("%x: tensor<0x2x5x5xf32>",
+               "%r = nn.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, "
+               "0>, dilations = array<i64: 1, 1>} : tensor<0x2x5x5xf32> -> tensor<0x2x4x4xf32>",
+               "tensor<0x2x4x4xf32>"));
   add("scalar", Unary("exp", "", "tensor<f32>"));
   add("empty", Unary("exp", "", "tensor<3x0xf32>"));
   // Outputs that are inputs, constants, or the same value twice.

@@ -1,27 +1,34 @@
-// The backend of compiler/math that emits IR: each function of it becomes arith operations on scalars or vectors.
+// The backends of compiler/math that emit IR: each function of it becomes arith operations on scalars or vectors.
 #pragma once
+
+#include <array>
 
 #include "compiler/codegen/emitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace aot::codegen {
 
-// Values are f32, i32 and i1 of `lanes` lanes. The emitter must outlive it.
-class MathBackend {
+// Values are f32, i32 and i1, or f64, i64 and i1, of `lanes` lanes. The emitter must outlive it.
+template <bool kIsDouble>
+class BasicMathBackend {
  public:
+  static constexpr bool kDouble = kIsDouble;
   using F = Value;
   using I = Value;
   using M = Value;
 
-  MathBackend(Emitter& emitter, int lanes)
+  BasicMathBackend(Emitter& emitter, int lanes)
       : emitter_(emitter),
         lanes_(lanes),
-        float_(mlir::Float32Type::get(emitter.builder().getContext())),
-        int_(mlir::IntegerType::get(emitter.builder().getContext(), 32)) {}
+        float_(kDouble ? mlir::Type(emitter.builder().getF64Type()) : emitter.builder().getF32Type()),
+        int_(emitter.builder().getIntegerType(kDouble ? 64 : 32)) {}
 
-  F Constant(float value) { return emitter_.FloatConstant(float_, value, lanes_); }
-  I ConstantInt(int32_t value) { return emitter_.IntConstant(int_, value, lanes_); }
+  F Constant(double value) {
+    return emitter_.FloatConstant(float_, kDouble ? value : static_cast<float>(value), lanes_);
+  }
+  I ConstantInt(int64_t value) { return emitter_.IntConstant(int_, value, lanes_); }
 
   F Add(F a, F b) { return Make<mlir::arith::AddFOp>(a, b); }
   F Sub(F a, F b) { return Make<mlir::arith::SubFOp>(a, b); }
@@ -31,6 +38,7 @@ class MathBackend {
   F Neg(F a) { return Make<mlir::arith::NegFOp>(a); }
   F Abs(F a) { return Make<mlir::math::AbsFOp>(a); }
   F Sqrt(F a) { return Make<mlir::math::SqrtOp>(a); }
+  F Round(F a) { return Make<mlir::math::RoundEvenOp>(a); }
 
   I AddInt(I a, I b) { return Make<mlir::arith::AddIOp>(a, b); }
   I SubInt(I a, I b) { return Make<mlir::arith::SubIOp>(a, b); }
@@ -62,6 +70,30 @@ class MathBackend {
   F Select(M m, F a, F b) { return Make<mlir::arith::SelectOp>(m, a, b); }
   I SelectInt(M m, I a, I b) { return Make<mlir::arith::SelectOp>(m, a, b); }
 
+  template <typename Function>
+  std::array<F, 2> IfAny(M m, Function function) {
+    Value any = m;
+    if (lanes_ > 1)
+      any = mlir::vector::ReductionOp::create(emitter_.builder(), emitter_.location(), mlir::vector::CombiningKind::OR,
+                                              m);
+    mlir::Type type = emitter_.VectorOf(float_, lanes_);
+    auto values = emitter_.If(
+        any, {type, type},
+        [&] {
+          std::array<F, 2> made = function();
+          return llvm::SmallVector<Value>{made[0], made[1]};
+        },
+        [&] {
+          Value none = Constant(0);
+          return llvm::SmallVector<Value>{none, none};
+        });
+    return {values[0], values[1]};
+  }
+
+  BasicMathBackend<true> Wide() { return {emitter_, lanes_}; }
+  Value Extend(F a) { return Convert<mlir::arith::ExtFOp>(emitter_.builder().getF64Type(), a); }
+  F Truncate(Value a) { return Convert<mlir::arith::TruncFOp>(float_, a); }
+
  private:
   template <typename Op, typename... Args>
   Value Make(Args... args) {
@@ -82,5 +114,19 @@ class MathBackend {
   int lanes_;
   mlir::Type float_, int_;
 };
+
+using MathBackend = BasicMathBackend<false>;
+using DoubleMathBackend = BasicMathBackend<true>;
+
+// function(backend, values...) in the precision of `compute`, f32 or f64.
+template <typename Function, typename... Values>
+Value EmitMath(Emitter& emitter, mlir::Type compute, int lanes, Function function, Values... values) {
+  if (compute.isF64()) {
+    DoubleMathBackend backend(emitter, lanes);
+    return function(backend, values...);
+  }
+  MathBackend backend(emitter, lanes);
+  return function(backend, values...);
+}
 
 }  // namespace aot::codegen

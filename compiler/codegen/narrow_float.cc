@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 namespace aot::codegen {
 namespace arith = mlir::arith;
@@ -103,6 +104,25 @@ Value EncodeScale(Bits b, Value bits, bool saturate) {
 
 bool IsNarrowFloat(mlir::Type element) {
   return llvm::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() <= 8;
+}
+
+Value RoundToOdd(Emitter& e, Value value, int lanes) {
+  Bits b(e, lanes);
+  auto& builder = e.builder();
+  mlir::Location at = e.location();
+  Value nearest = arith::TruncFOp::create(builder, at, e.VectorOf(builder.getF32Type(), lanes), value);
+  Value back = arith::ExtFOp::create(builder, at, value.getType(), nearest);
+  auto magnitude = [&](Value x) -> Value { return mlir::math::AbsFOp::create(builder, at, x); };
+  auto compare = [&](arith::CmpFPredicate predicate, Value x, Value y) -> Value {
+    return arith::CmpFOp::create(builder, at, predicate, x, y);
+  };
+  // An inexact even float has moved: its odd neighbour lies on the other side of the value. False of NaN.
+  Value bits = b.OfFloat(nearest);
+  Value inexact = compare(arith::CmpFPredicate::ONE, back, value);
+  Value moved = arith::AndIOp::create(builder, at, inexact, b.Equal(b.And(bits, b.C(1)), 0));
+  Value outward = compare(arith::CmpFPredicate::OGT, magnitude(back), magnitude(value));
+  Value odd = b.Select(outward, b.Sub(bits, b.C(1)), b.Add(bits, b.C(1)));
+  return b.ToFloat(b.Select(moved, odd, bits));
 }
 
 Value DecodeNarrowFloat(Emitter& e, Value bits, mlir::Type element, int lanes) {

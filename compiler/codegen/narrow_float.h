@@ -16,4 +16,9 @@ Value DecodeNarrowFloat(Emitter& e, Value bits, mlir::Type element, int lanes);
 // value if `saturate`, else infinity or NaN, whichever the format has.
 Value EncodeNarrowFloat(Emitter& e, Value value, mlir::Type element, bool saturate, int lanes);
 
+// A double as a float that rounds to the same float of fewer than 23 bits: what is between two floats becomes the one
+// whose last bit is set (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using
+// rounding to odd", 2008).
+Value RoundToOdd(Emitter& e, Value value, int lanes);
+
 }  // namespace aot::codegen

@@ -61,20 +61,24 @@ struct Idempotent : mlir::OpRewritePattern<Op> {
 };
 
 struct PowerOfConstant : mlir::OpRewritePattern<nn::PowOp> {
-  using OpRewritePattern::OpRewritePattern;
+  PowerOfConstant(mlir::MLIRContext* context, bool strict_math)
+      : OpRewritePattern(context), strict_math_(strict_math) {}
   LogicalResult matchAndRewrite(nn::PowOp op, PatternRewriter& rewriter) const override {
     if (op.getLhs().getType() != op.getType()) return failure();
     if (IsSplat(op.getRhs(), 1)) {
       rewriter.replaceOp(op, op.getLhs());
     } else if (IsSplat(op.getRhs(), 2)) {
       rewriter.replaceOpWithNewOp<nn::MulOp>(op, op.getType(), op.getLhs(), op.getLhs());
-    } else if (IsSplat(op.getRhs(), 0.5) && HasFloatElements(op)) {
+    } else if (IsSplat(op.getRhs(), 0.5) && HasFloatElements(op) && !strict_math_) {
+      // Another rounding, and other results for -0 and -infinity.
       rewriter.replaceOpWithNewOp<nn::SqrtOp>(op, op.getType(), op.getLhs());
     } else {
       return failure();
     }
     return success();
   }
+
+  bool strict_math_;
 };
 
 struct CastToSameType : mlir::OpRewritePattern<nn::CastOp> {
@@ -119,6 +123,22 @@ bool IsModerate(Value constant) {
          llvm::all_of(*elements, [](double x) { return std::fabs(x) >= 0x1p-40 && std::fabs(x) <= 0x1p40; });
 }
 
+// KeepsMagnitude for two constants; the same shape, or one number for all (other broadcasts are rare).
+bool SumKeepsMagnitude(Value a, Value b, bool subtracts) {
+  if (!HasFloatElements(a)) return true;
+  auto x = FloatElements(a), y = FloatElements(b);
+  if (!x || !y) return false;
+  if (y->size() == 1) y->resize(x->size(), y->front());
+  if (x->size() == 1) x->resize(y->size(), x->front());
+  if (x->size() != y->size()) return false;
+  if (TensorTypeOf(a).getNumElements() == TensorTypeOf(b).getNumElements() &&
+      TensorTypeOf(a).getShape() != TensorTypeOf(b).getShape())
+    return false;
+  if (subtracts)
+    for (double& element : *y) element = -element;
+  return KeepsMagnitude(*x, *y);
+}
+
 // (x inner c1) outer c2 -> x merged (c1 combine c2): the constants meet in one operation, which constant folding
 // evaluates. `swapped`: combine takes c2 first.
 template <typename Outer, typename Inner, typename Merged, typename Combine>
@@ -132,6 +152,8 @@ struct MergeConstants : mlir::OpRewritePattern<Outer> {
     if (IsConstant(inner.getLhs()) || (floats_only_ && !HasFloatElements(op))) return failure();
     bool multiplies = llvm::is_one_of<Merged, nn::MulOp, nn::DivOp>::value;
     if (multiplies && (!IsModerate(op.getRhs()) || !IsModerate(inner.getRhs()))) return failure();
+    if (!multiplies && !SumKeepsMagnitude(inner.getRhs(), op.getRhs(), llvm::is_one_of<Combine, nn::SubOp>::value))
+      return failure();
     auto c1 = TensorTypeOf(inner.getRhs()), c2 = TensorTypeOf(op.getRhs());
     auto type = c1.clone(*nn::BroadcastShapes(c1.getShape(), c2.getShape()));
     // A product of a row and a column would be larger than both.
@@ -167,8 +189,9 @@ void PopulateArithmeticPatterns(mlir::RewritePatternSet& patterns, bool strict_m
   patterns.add<ConstantToTheRight<nn::AddOp>, ConstantToTheRight<nn::MulOp>, ConstantToTheRight<nn::MinOp>,
                ConstantToTheRight<nn::MaxOp>, Involution<nn::NegOp>, Involution<nn::LogicalNotOp>,
                Involution<nn::BitwiseNotOp>, Idempotent<nn::ReluOp>, Idempotent<nn::AbsOp>, Idempotent<nn::FloorOp>,
-               Idempotent<nn::CeilOp>, Idempotent<nn::RoundOp>, Idempotent<nn::SignOp>, PowerOfConstant, CastToSameType,
+               Idempotent<nn::CeilOp>, Idempotent<nn::RoundOp>, Idempotent<nn::SignOp>, CastToSameType,
                DivisionByPowerOfTwo>(context);
+  patterns.add<PowerOfConstant>(context, strict_math);
   patterns.add<NeutralOperand<nn::AddOp>, NeutralOperand<nn::SubOp>>(context, 0.0);
   patterns.add<NeutralOperand<nn::MulOp>, NeutralOperand<nn::DivOp>>(context, 1.0);
 

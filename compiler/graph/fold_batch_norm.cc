@@ -37,8 +37,10 @@ struct FoldNorm : mlir::OpRewritePattern<nn::BatchNormOp> {
     int64_t axis = op.getChannelsLast() ? type.getRank() - 1 : 1;
     mlir::Operation* product = op.getInput().getDefiningOp();
     if (CanScaleProduct(product) && ChannelAxis(product) == axis) {
-      rewriter.replaceOp(op, ScaleProduct(rewriter, product, factors, offsets));
-      return success();
+      if (Value scaled = ScaleProduct(rewriter, product, factors, offsets)) {
+        rewriter.replaceOp(op, scaled);
+        return success();
+      }
     }
     llvm::SmallVector<int64_t> shape(type.getRank() - axis, 1);
     shape[0] = static_cast<int64_t>(factors.size());

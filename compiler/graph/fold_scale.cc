@@ -50,7 +50,9 @@ struct ScaleOfProduct : mlir::OpRewritePattern<Op> {
       for (double& factor : *factors) factor = 1 / factor;
     }
     std::vector<double> none(factors->size(), 0.0);
-    rewriter.replaceOp(op, ScaleProduct(rewriter, value.getDefiningOp(), *factors, none));
+    Value scaled = ScaleProduct(rewriter, value.getDefiningOp(), *factors, none);
+    if (!scaled) return failure();
+    rewriter.replaceOp(op, scaled);
     return success();
   }
 };
@@ -71,6 +73,7 @@ struct BiasOfConvolution : mlir::OpRewritePattern<Op> {
     if (!offsets) return failure();
     if (kSubtracts)
       for (double& offset : *offsets) offset = -offset;
+    if (has_bias && !KeepsMagnitude(*FloatElements(conv->getOperand(2)), *offsets)) return failure();
     rewriter.replaceOp(op, AddToBias(rewriter, conv, *offsets));
     return success();
   }
@@ -90,7 +93,9 @@ struct ScaleThroughOffset : mlir::OpRewritePattern<nn::MulOp> {
     auto offsets = PerChannelOf(value.getDefiningOp(), offset, op.getType());
     if (!factors || !offsets) return failure();
     for (size_t c = 0; c < offsets->size(); ++c) (*offsets)[c] *= (*factors)[c];
-    rewriter.replaceOp(op, ScaleProduct(rewriter, value.getDefiningOp(), *factors, *offsets));
+    Value scaled = ScaleProduct(rewriter, value.getDefiningOp(), *factors, *offsets);
+    if (!scaled) return failure();
+    rewriter.replaceOp(op, scaled);
     return success();
   }
 };

@@ -1,5 +1,7 @@
 #include "compiler/graph/matchers.h"
 
+#include <cmath>
+
 #include "compiler/ir/reference_bridge.h"
 
 namespace aot::graph {
@@ -55,6 +57,12 @@ std::optional<std::vector<double>> PerChannel(mlir::Value value, int64_t rank, i
   if (elements && elements->size() == 1) elements->resize(channels, elements->front());
   if (!elements || static_cast<int64_t>(elements->size()) != channels) return std::nullopt;
   return elements;
+}
+
+bool KeepsMagnitude(llvm::ArrayRef<double> a, llvm::ArrayRef<double> b) {
+  for (auto [x, y] : llvm::zip(a, b))
+    if (!(std::fabs(x + y) * 16 >= std::max(std::fabs(x), std::fabs(y)))) return false;
+  return true;
 }
 
 }  // namespace aot::graph

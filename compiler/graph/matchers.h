@@ -28,4 +28,9 @@ mlir::Value MakeFloatConstant(mlir::OpBuilder& builder, mlir::Location location,
 // `channels` indices along `axis`; nullopt if it varies along another dimension.
 std::optional<std::vector<double>> PerChannel(mlir::Value value, int64_t rank, int64_t axis, int64_t channels);
 
+// Whether the sums of two constants' elements have about the elements' own magnitude. Where these cancel, two additions
+// can't become one: the first rounds to the larger constant's last place, and x + 1.5 * 2^23 - 1.5 * 2^23 is how models
+// write round(x).
+bool KeepsMagnitude(llvm::ArrayRef<double> a, llvm::ArrayRef<double> b);
+
 }  // namespace aot::graph

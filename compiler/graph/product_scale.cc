@@ -1,5 +1,8 @@
 #include "compiler/graph/product_scale.h"
 
+#include <cmath>
+#include <limits>
+
 #include "compiler/graph/matchers.h"
 #include "compiler/ir/reference_bridge.h"
 
@@ -53,12 +56,21 @@ class FilterChannels {
   int64_t axis_ = 0, input_axis_ = -1, inputs_per_group_ = 1;
 };
 
-// The constant filter with each element times its channel's factor. Element by element: filters may be most of a model.
+// The constant filter with each element times its channel's factor; null if an element would leave the type's normal
+// range, where the product of the unscaled one may well be inside. Element by element: filters may be most of a model.
 Value ScaleFilter(mlir::PatternRewriter& rewriter, mlir::Operation* op, llvm::ArrayRef<double> factors) {
   FilterChannels channels(op);
   reference::Tensor filter = *nn::ToTensor(nn::ConstantValue(op->getOperand(1)));
   reference::Tensor scaled(filter.type());
-  for (int64_t e = 0; e < filter.size(); ++e) scaled.SetFloat(e, filter.GetFloat(e) * factors[channels.Of(e)]);
+  const bool is_double = filter.element() == reference::ElementType::kFloat64;
+  const double least = is_double ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+  const double most = is_double ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  for (int64_t e = 0; e < filter.size(); ++e) {
+    const double before = filter.GetFloat(e), after = before * factors[channels.Of(e)];
+    if (!(std::fabs(after) <= most) || (std::fabs(after) < least && before != 0 && factors[channels.Of(e)] != 0))
+      return Value();
+    scaled.SetFloat(e, after);
+  }
   return nn::ConstantOp::create(rewriter, op->getLoc(), op->getOperand(1).getType(),
                                 nn::FromTensor(scaled, rewriter.getContext()));
 }
@@ -93,28 +105,33 @@ bool CanScaleProduct(mlir::Operation* op) {
     return false;
   if (!IsConstant(op->getOperand(1)) || !HasFloatElements(op->getOperand(1)) || !HasFloatElements(op->getResult(0)))
     return false;
+  // A scaled filter is rounded once more: 16 bits have no digits and no range to spare for that.
+  if (ElementOf(op->getOperand(1)).getIntOrFloatBitWidth() < 32) return false;
   if (llvm::isa<nn::MatMulOp>(op) && TensorTypeOf(op->getOperand(1)).getRank() != 2) return false;
   return (!BiasOf(op) || IsConstant(BiasOf(op))) && nn::ToTensor(nn::ConstantValue(op->getOperand(1))).ok();
 }
 
 Value ScaleProduct(mlir::PatternRewriter& rewriter, mlir::Operation* op, llvm::ArrayRef<double> factors,
                    llvm::ArrayRef<double> offsets) {
-  Value scaled = ScaleFilter(rewriter, op, factors);
   std::vector<double> bias(offsets.begin(), offsets.end());
   if (Value old = BiasOf(op)) {
     std::vector<double> values = *FloatElements(old);
     for (size_t c = 0; c < bias.size(); ++c) bias[c] += values[c] * factors[c];
   }
+  mlir::Type result = ElementOf(op->getResult(0));
+  double most = result.isF64() ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  if (llvm::any_of(bias, [&](double b) { return !(std::fabs(b) <= most); })) return Value();
+  Value scaled = ScaleFilter(rewriter, op, factors);
+  if (!scaled) return Value();
   int64_t count = static_cast<int64_t>(bias.size());
   bool is_zero = llvm::all_of(bias, [](double b) { return b == 0; });
   if (llvm::isa<nn::MatMulOp>(op)) {
     Value product = Rebuild(rewriter, op, scaled, Value());
     if (is_zero) return product;
-    Value offset = MakeFloatConstant(rewriter, op->getLoc(), ElementOf(product), {count}, bias);
+    Value offset = MakeFloatConstant(rewriter, op->getLoc(), result, {count}, bias);
     return nn::AddOp::create(rewriter, op->getLoc(), product.getType(), product, offset);
   }
-  Value new_bias =
-      is_zero ? Value() : MakeFloatConstant(rewriter, op->getLoc(), ElementOf(op->getResult(0)), {count}, bias);
+  Value new_bias = is_zero ? Value() : MakeFloatConstant(rewriter, op->getLoc(), result, {count}, bias);
   return Rebuild(rewriter, op, scaled, new_bias);
 }
 

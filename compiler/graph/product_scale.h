@@ -13,13 +13,13 @@ namespace aot::graph {
 int64_t ChannelAxis(mlir::Operation* op);
 int64_t ChannelCount(mlir::Operation* op);
 
-// Whether ScaleProduct can work: one of the three operations, of floats, with a constant filter (a matrix for matmul)
-// and no or a constant bias, whose result has one use.
+// Whether ScaleProduct may work: one of the three operations, of floats, with a constant filter (a matrix for matmul)
+// of 32 or 64 bits and no or a constant bias, whose result has one use.
 bool CanScaleProduct(mlir::Operation* op);
 
 // A product whose result is `op`'s times factors[c] plus offsets[c]; both have ChannelCount entries. Computed in double
 // and rounded once. A matrix product has no bias: the offset is an nn.add after it (left out if all are 0). The caller
-// replaces uses.
+// replaces uses. Null, and nothing is changed, if a scaled constant would overflow or become subnormal.
 mlir::Value ScaleProduct(mlir::PatternRewriter& rewriter, mlir::Operation* op, llvm::ArrayRef<double> factors,
                          llvm::ArrayRef<double> offsets);
 

@@ -1,11 +1,12 @@
-// exp, expm1, log, log1p, pow, sigmoid and softplus for float32 over a backend (backend.h). No calls to a math library.
+// exp, expm1, log, log1p, pow, sigmoid and softplus over a backend (backend.h), for float32 here, for float64 through
+// double_exp_log.h. No calls to a math library.
 //
-// Error against the exact value, anywhere in the range (functions_test.cc): exp, log 1 ulp; expm1, log1p, sigmoid,
-// softplus 3 ulp; pow a relative 2e-6. Overflow gives infinity, underflow the right subnormal or zero, NaN gives NaN.
-// Polynomials are minimax fits (relative error below 2^-27 before rounding) made for this file.
+// Error of float32 against the exact value, anywhere in the range (functions_test.cc): exp, log 1 ulp; expm1, log1p,
+// sigmoid, softplus 3 ulp; pow a relative 2e-6. Overflow gives infinity, underflow the right subnormal or zero, NaN
+// gives NaN. Polynomials are minimax fits (relative error below 2^-27 before rounding) made for this file.
 #pragma once
 
-#include "compiler/math/backend.h"
+#include "compiler/math/double_exp_log.h"
 
 namespace aot::math {
 namespace detail {
@@ -55,6 +56,7 @@ F<B> ScaleByPowerOfTwo(B& b, F<B> value, I<B> n) {
 // e^(x + low) * 2^shift; low is a correction far smaller than x.
 template <class B>
 F<B> ExpScaled(B& b, F<B> x, F<B> low, int shift) {
+  if constexpr (B::kDouble) return ExpScaledDouble(b, x, low, shift);
   x = AtLeast(b, AtMost(b, x, 110.0f), -110.0f);
   ExpReduction<B> reduced = ReduceExp(b, x);
   F<B> r = b.Add(reduced.r, low);
@@ -87,44 +89,26 @@ F<B> LogTail(B& b, F<B> f) {
   return Polynomial(b, f, kP);
 }
 
-// The values that log has outside the finite positive numbers.
+// log x of finite x > 0 as a sum of two floats, good to about 2^-27.
 template <class B>
-F<B> LogSpecial(B& b, F<B> x, F<B> regular) {
-  regular = b.Select(b.Less(x, b.Constant(kInfinity)), regular, x);  // +inf and NaN are their own logarithms
-  regular = b.Select(b.Equal(x, b.Constant(0.0f)), b.Constant(-kInfinity), regular);
-  return b.Select(b.Less(x, b.Constant(0.0f)), b.Constant(kNan), regular);
-}
-
-// Exact sum: high + low = a + b.
-template <class B>
-struct Pair {
-  F<B> high, low;
-};
-template <class B>
-Pair<B> TwoSum(B& b, F<B> x, F<B> y) {
-  F<B> sum = b.Add(x, y);
-  F<B> y_part = b.Sub(sum, x);
-  F<B> x_part = b.Sub(sum, y_part);
-  return {sum, b.Add(b.Sub(x, x_part), b.Sub(y, y_part))};
-}
-
-// Exact product (while nothing underflows), by splitting at 12 bits: right with and without fused multiply-add.
-template <class B>
-Pair<B> TwoProduct(B& b, F<B> x, F<B> y) {
-  I<B> mask = b.ConstantInt(static_cast<int32_t>(0xFFFFF000));
-  F<B> xh = b.FromBits(b.AndInt(b.Bits(x), mask)), xl = b.Sub(x, xh);
-  F<B> yh = b.FromBits(b.AndInt(b.Bits(y), mask)), yl = b.Sub(y, yh);
-  F<B> product = b.Mul(x, y);
-  F<B> error = b.Sub(b.Mul(xh, yh), product);
-  error = b.Add(error, b.Mul(xh, yl));
-  error = b.Add(error, b.Mul(xl, yh));
-  return {product, b.Add(error, b.Mul(xl, yl))};
+Pair<B> LogPair(B& b, F<B> x) {
+  if constexpr (B::kDouble) return LogPairDouble(b, x);
+  LogReduction<B> reduced = ReduceLog(b, x);
+  F<B> f = reduced.f;
+  Pair<B> square = TwoProduct(b, f, f);
+  F<B> tail = b.Mul(b.Mul(square.high, f), LogTail(b, f));
+  Pair<B> s1 = TwoSum(b, b.Mul(reduced.e, b.Constant(kLn2High)), f);
+  Pair<B> s2 = TwoSum(b, s1.high, b.Mul(square.high, b.Constant(-0.5f)));
+  F<B> low = b.MulAdd(square.low, b.Constant(-0.5f), b.Add(s1.low, s2.low));
+  low = b.Add(low, b.MulAdd(reduced.e, b.Constant(kLn2Low), tail));
+  return TwoSum(b, s2.high, low);
 }
 
 }  // namespace detail
 
 template <class B>
 F<B> Exp(B& b, F<B> x) {
+  if constexpr (B::kDouble) return detail::ExpScaledDouble(b, x, b.Constant(0.0), 0);
   x = detail::AtLeast(b, detail::AtMost(b, x, 110.0f), -110.0f);
   detail::ExpReduction<B> reduced = detail::ReduceExp(b, x);
   F<B> e = b.Add(detail::ExpMinusOneReduced(b, reduced.r), b.Constant(1.0f));
@@ -134,6 +118,7 @@ F<B> Exp(B& b, F<B> x) {
 // e^x - 1 without cancellation near 0; -0 gives -0.
 template <class B>
 F<B> Expm1(B& b, F<B> x) {
+  if constexpr (B::kDouble) return detail::Expm1Double(b, x);
   F<B> limited = detail::AtLeast(b, detail::AtMost(b, x, 89.0f), -30.0f);
   detail::ExpReduction<B> reduced = detail::ReduceExp(b, limited);
   F<B> p = detail::ExpMinusOneReduced(b, reduced.r);
@@ -146,6 +131,7 @@ F<B> Expm1(B& b, F<B> x) {
 
 template <class B>
 F<B> Log(B& b, F<B> x) {
+  if constexpr (B::kDouble) return detail::LogDouble(b, x);
   detail::LogReduction<B> reduced = detail::ReduceLog(b, x);
   F<B> f = reduced.f, f2 = b.Mul(f, f);
   F<B> low = b.MulAdd(b.Mul(f2, f), detail::LogTail(b, f), b.Mul(reduced.e, b.Constant(detail::kLn2Low)));
@@ -189,21 +175,11 @@ F<B> Pow(B& b, F<B> x, F<B> y) {
   F<B> zero = b.Constant(0.0f), one = b.Constant(1.0f), infinity = b.Constant(detail::kInfinity);
   F<B> magnitude = b.Abs(x), y_magnitude = b.Abs(y);
 
-  // log |x| as a sum of two floats, good to about 2^-27.
-  detail::LogReduction<B> reduced = detail::ReduceLog(b, magnitude);
-  F<B> f = reduced.f;
-  detail::Pair<B> square = detail::TwoProduct(b, f, f);
-  F<B> tail = b.Mul(b.Mul(square.high, f), detail::LogTail(b, f));
-  detail::Pair<B> s1 = detail::TwoSum(b, b.Mul(reduced.e, b.Constant(detail::kLn2High)), f);
-  detail::Pair<B> s2 = detail::TwoSum(b, s1.high, b.Mul(square.high, b.Constant(-0.5f)));
-  F<B> low = b.MulAdd(square.low, b.Constant(-0.5f), b.Add(s1.low, s2.low));
-  low = b.Add(low, b.MulAdd(reduced.e, b.Constant(detail::kLn2Low), tail));
-  detail::Pair<B> log = detail::TwoSum(b, s2.high, low);
-
-  // e^(y log |x|); beyond +-110 only the sign counts, and the error terms may be NaN.
+  detail::Pair<B> log = detail::LogPair(b, magnitude);
+  // e^(y log |x|); far out only the sign counts, and the error terms may be NaN.
   detail::Pair<B> product = detail::TwoProduct(b, log.high, y);
   F<B> product_low = b.MulAdd(log.low, y, product.low);
-  M<B> far = b.Not(b.Less(b.Abs(product.high), b.Constant(110.0f)));
+  M<B> far = b.Not(b.Less(b.Abs(product.high), b.Constant(B::kDouble ? 800.0 : 110.0)));
   F<B> result = detail::ExpScaled(b, product.high, b.Select(far, zero, product_low), 0);
 
   // |x| of 0, 1 and infinity.
@@ -212,12 +188,12 @@ F<B> Pow(B& b, F<B> x, F<B> y) {
   result = b.Select(b.Equal(magnitude, infinity), b.Select(y_negative, zero, infinity), result);
   result = b.Select(b.Equal(magnitude, one), one, result);
 
-  // Negative bases: from 2^24 on every float is an even integer.
-  M<B> large = b.Not(b.Less(y_magnitude, b.Constant(16777216.0f)));
+  // Negative bases: from 2^24 on every float is an even integer, from 2^53 on every double.
+  M<B> large = b.Not(b.Less(y_magnitude, b.Constant(B::kDouble ? 0x1p53 : 0x1p24)));
   F<B> y_limited = b.Select(large, zero, y);
   I<B> y_int = b.ToInt(y_limited);
   M<B> integral = b.Equal(b.ToFloat(y_int), y_limited);
-  I<B> odd = b.ShlInt(y_int, 31);
+  I<B> odd = b.ShlInt(y_int, B::kDouble ? 63 : 31);
   M<B> base_negative = b.LessInt(b.Bits(x), b.ConstantInt(0));
   I<B> sign = b.SelectInt(b.And(base_negative, integral), odd, b.ConstantInt(0));
   result = detail::FlipSign(b, result, sign);

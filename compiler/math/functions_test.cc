@@ -115,11 +115,11 @@ TEST(Functions, Hyperbolics) {
 
 TEST(Functions, Trigonometry) {
   CHECK_UNARY(
-      Sin, [](double x) { return std::sin(x); }, -1e5f, 1e5f, 2, 1e-7);
+      Sin, [](double x) { return std::sin(x); }, -kInf, kInf, 2, 1e-7);
   CHECK_UNARY(
-      Cos, [](double x) { return std::cos(x); }, -1e5f, 1e5f, 2, 1e-7);
+      Cos, [](double x) { return std::cos(x); }, -kInf, kInf, 2, 1e-7);
   CHECK_UNARY(
-      Tan, [](double x) { return std::tan(x); }, -1e5f, 1e5f, 4, 1e-7);
+      Tan, [](double x) { return std::tan(x); }, -kInf, kInf, 4, 1e-7);
   CHECK_UNARY(
       Asin, [](double x) { return std::asin(x); }, -1, 1, 3);
   CHECK_UNARY(
@@ -137,14 +137,6 @@ TEST(Functions, Activations) {
       Softsign, [](double x) { return x / (1 + std::fabs(x)); }, -1e30f, 1e30f, 2);
   CHECK_UNARY(
       HardSwish, [](double x) { return x * std::min(1.0, std::max(0.0, x / 6 + 0.5)); }, -1e30f, 1e30f, 4, 4e-7);
-}
-
-TEST(Functions, LargeArgumentsOfSineStayBounded) {
-  ScalarBackend b;
-  for (float x : {1e6f, 1e10f, 1e30f, std::numeric_limits<float>::max()}) {
-    EXPECT_LE(std::fabs(Sin(b, x)), 1.0f) << x;
-    EXPECT_LE(std::fabs(Cos(b, x)), 1.0f) << x;
-  }
 }
 
 // The values of `function` at +-0, +-infinity and NaN; compares signs of zeros too.

@@ -1,5 +1,5 @@
-// Elementwise activations whose attributes are numbers. float32 and narrower use the formulas of
-// compiler/math/activations.h.
+// Elementwise activations whose attributes are numbers: the formulas of compiler/math/activations.h, in float32 for
+// what is narrower and in float64.
 #include "compiler/math/activations.h"
 
 #include <cmath>
@@ -19,55 +19,32 @@ struct Activation {
   double (*f64)(double x, double p, double q);
 };
 
-math::ScalarBackend backend;  // stateless
+// Both precisions of a formula over `b` and x, p, q.
+#define AOT_FORMULA(formula)                       \
+  [](float x, float p, float q) -> float {         \
+    math::ScalarBackend b;                         \
+    (void)p, (void)q;                              \
+    return formula;                                \
+  },                                               \
+      [](double x, double p, double q) -> double { \
+        math::DoubleScalarBackend b;               \
+        (void)p, (void)q;                          \
+        return formula;                            \
+      }
 
 constexpr Activation kActivations[] = {
-    {"leaky_relu",
-     {"alpha", nullptr},
-     [](float x, float p, float) { return math::LeakyRelu(backend, x, p); },
-     [](double x, double p, double) { return x < 0 ? p * x : x; }},
-    {"elu",
-     {"alpha", nullptr},
-     [](float x, float p, float) { return math::Elu(backend, x, p); },
-     [](double x, double p, double) { return x < 0 ? p * std::expm1(x) : x; }},
-    {"selu",
-     {"alpha", "gamma"},
-     [](float x, float p, float q) { return math::Selu(backend, x, p, q); },
-     [](double x, double p, double q) { return q * (x > 0 ? x : p * std::expm1(x)); }},
-    {"celu",
-     {"alpha", nullptr},
-     [](float x, float p, float) { return math::Celu(backend, x, p); },
-     [](double x, double p, double) { return x < 0 ? p * std::expm1(x / p) : x; }},
-    {"hard_sigmoid",
-     {"alpha", "beta"},
-     [](float x, float p, float q) { return math::HardSigmoid(backend, x, p, q); },
-     [](double x, double p, double q) {
-       double line = p * x + q;
-       return line > 1 ? 1 : line < 0 ? 0 : line;
-     }},
-    {"thresholded_relu",
-     {"alpha", nullptr},
-     [](float x, float p, float) { return math::ThresholdedRelu(backend, x, p); },
-     [](double x, double p, double) { return x > p ? x : 0; }},
-    {"shrink",
-     {"bias", "lambd"},
-     [](float x, float p, float q) { return math::Shrink(backend, x, p, q); },
-     [](double x, double p, double q) { return x < -q  ? x + p
-                                               : x > q ? x - p
-                                                       : 0; }},
+    {"leaky_relu", {"alpha", nullptr}, AOT_FORMULA(math::LeakyRelu(b, x, p))},
+    {"elu", {"alpha", nullptr}, AOT_FORMULA(math::Elu(b, x, p))},
+    {"selu", {"alpha", "gamma"}, AOT_FORMULA(math::Selu(b, x, p, q))},
+    {"celu", {"alpha", nullptr}, AOT_FORMULA(math::Celu(b, x, p))},
+    {"hard_sigmoid", {"alpha", "beta"}, AOT_FORMULA(math::HardSigmoid(b, x, p, q))},
+    {"thresholded_relu", {"alpha", nullptr}, AOT_FORMULA(math::ThresholdedRelu(b, x, p))},
+    {"shrink", {"bias", "lambd"}, AOT_FORMULA(math::Shrink(b, x, p, q))},
 };
+constexpr Activation kGelu = {"gelu", {nullptr, nullptr}, AOT_FORMULA(math::Gelu(b, x))};
+constexpr Activation kGeluTanh = {"gelu", {nullptr, nullptr}, AOT_FORMULA(math::GeluTanh(b, x))};
 
-constexpr Activation kGelu = {"gelu",
-                              {nullptr, nullptr},
-                              [](float x, float, float) { return math::Gelu(backend, x); },
-                              [](double x, double, double) { return x / 2 * (1 + std::erf(x * M_SQRT1_2)); }};
-constexpr Activation kGeluTanh = {"gelu",
-                                  {nullptr, nullptr},
-                                  [](float x, float, float) { return math::GeluTanh(backend, x); },
-                                  [](double x, double, double) {
-                                    double inner = std::sqrt(M_2_PI) * (x + 0.044715 * x * x * x);
-                                    return x / 2 * (1 + std::tanh(inner));
-                                  }};
+#undef AOT_FORMULA
 
 Results Apply(Call& call, const Activation& activation) {
   const Tensor& input = call.Operand(0, "input");

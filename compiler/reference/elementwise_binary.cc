@@ -126,12 +126,8 @@ Results Mod(Call& call) {
 
 template <class T>
 T FloatPower(T a, T b) {
-  if constexpr (std::is_same_v<T, float>) {
-    math::ScalarBackend backend;
-    return math::Pow(backend, a, b);
-  } else {
-    return std::pow(a, b);
-  }
+  math::BasicScalarBackend<T> backend;
+  return math::Pow(backend, a, b);
 }
 
 template <class A, class B>
@@ -139,7 +135,7 @@ A Power(A a, B b, ElementType type) {
   if constexpr (std::is_floating_point_v<A>) {
     return FloatPower<A>(a, static_cast<A>(b));
   } else if constexpr (std::is_floating_point_v<B>) {
-    return static_cast<A>(FloatToInteger(std::pow(static_cast<double>(a), static_cast<double>(b)), type));
+    return static_cast<A>(FloatToInteger(FloatPower(static_cast<double>(a), static_cast<double>(b)), type));
   } else {
     return IntegerPower<A>(a, static_cast<int64_t>(b));
   }

@@ -1,5 +1,5 @@
-// Elementwise operations of one operand without attributes. float32 and narrower use the polynomials of compiler/math,
-// float64 the C library.
+// Elementwise operations of one operand without attributes. Functions are those of compiler/math, in float32 for what
+// is narrower and in float64.
 #include <cmath>
 #include <limits>
 
@@ -22,13 +22,15 @@ T Sign(T x) {
   return x > 0 ? T{1} : x < 0 ? T{-1} : x;  // keeps NaN and the sign of zero
 }
 
-double Softplus(double x) { return std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x))) + (x - x); }
-
-#define AOT_MATH(Name)             \
-  [](float x) {                    \
-    math::ScalarBackend backend;   \
-    return math::Name(backend, x); \
-  }
+#define AOT_MATH(Name)                     \
+  [](float x) {                            \
+    math::ScalarBackend backend;           \
+    return math::Name(backend, x);         \
+  },                                       \
+      [](double x) {                       \
+        math::DoubleScalarBackend backend; \
+        return math::Name(backend, x);     \
+      }
 #define AOT_EXACT(expression) [](float x) -> float { return expression; }, [](double x) -> double { return expression; }
 
 constexpr FloatFunction kFloatFunctions[] = {
@@ -41,30 +43,26 @@ constexpr FloatFunction kFloatFunctions[] = {
     {"ceil", AOT_EXACT(std::ceil(x))},
     {"round", AOT_EXACT(std::nearbyint(x))},
     {"relu", AOT_EXACT(x < 0 ? 0 : x)},
-    {"softsign", AOT_MATH(Softsign), [](double x) { return x / (1 + std::fabs(x)); }},
-    {"exp", AOT_MATH(Exp), [](double x) { return std::exp(x); }},
-    {"log", AOT_MATH(Log), [](double x) { return std::log(x); }},
-    {"sin", AOT_MATH(Sin), [](double x) { return std::sin(x); }},
-    {"cos", AOT_MATH(Cos), [](double x) { return std::cos(x); }},
-    {"tan", AOT_MATH(Tan), [](double x) { return std::tan(x); }},
-    {"asin", AOT_MATH(Asin), [](double x) { return std::asin(x); }},
-    {"acos", AOT_MATH(Acos), [](double x) { return std::acos(x); }},
-    {"atan", AOT_MATH(Atan), [](double x) { return std::atan(x); }},
-    {"sinh", AOT_MATH(Sinh), [](double x) { return std::sinh(x); }},
-    {"cosh", AOT_MATH(Cosh), [](double x) { return std::cosh(x); }},
-    {"tanh", AOT_MATH(Tanh), [](double x) { return std::tanh(x); }},
-    {"asinh", AOT_MATH(Asinh), [](double x) { return std::asinh(x); }},
-    {"acosh", AOT_MATH(Acosh), [](double x) { return std::acosh(x); }},
-    {"atanh", AOT_MATH(Atanh), [](double x) { return std::atanh(x); }},
-    {"erf", AOT_MATH(Erf), [](double x) { return std::erf(x); }},
-    {"sigmoid", AOT_MATH(Sigmoid), [](double x) { return 1 / (1 + std::exp(-x)); }},
-    {"softplus", AOT_MATH(Softplus), [](double x) { return Softplus(x); }},
-    {"mish", AOT_MATH(Mish), [](double x) { return x * std::tanh(Softplus(x)); }},
-    {"hard_swish", AOT_MATH(HardSwish),
-     [](double x) {
-       double gate = x / 6 + 0.5;
-       return x * (gate > 1 ? 1 : gate < 0 ? 0 : gate);
-     }},
+    {"softsign", AOT_MATH(Softsign)},
+    {"exp", AOT_MATH(Exp)},
+    {"log", AOT_MATH(Log)},
+    {"sin", AOT_MATH(Sin)},
+    {"cos", AOT_MATH(Cos)},
+    {"tan", AOT_MATH(Tan)},
+    {"asin", AOT_MATH(Asin)},
+    {"acos", AOT_MATH(Acos)},
+    {"atan", AOT_MATH(Atan)},
+    {"sinh", AOT_MATH(Sinh)},
+    {"cosh", AOT_MATH(Cosh)},
+    {"tanh", AOT_MATH(Tanh)},
+    {"asinh", AOT_MATH(Asinh)},
+    {"acosh", AOT_MATH(Acosh)},
+    {"atanh", AOT_MATH(Atanh)},
+    {"erf", AOT_MATH(Erf)},
+    {"sigmoid", AOT_MATH(Sigmoid)},
+    {"softplus", AOT_MATH(Softplus)},
+    {"mish", AOT_MATH(Mish)},
+    {"hard_swish", AOT_MATH(HardSwish)},
 };
 
 #undef AOT_MATH

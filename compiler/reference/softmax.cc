@@ -15,15 +15,13 @@ namespace {
 
 template <class T>
 T Exp(T x) {
-  if constexpr (std::is_same_v<T, double>) return std::exp(x);
-  math::ScalarBackend backend;
-  return static_cast<T>(math::Exp(backend, static_cast<float>(x)));
+  math::BasicScalarBackend<T> backend;
+  return math::Exp(backend, x);
 }
 template <class T>
 T Log(T x) {
-  if constexpr (std::is_same_v<T, double>) return std::log(x);
-  math::ScalarBackend backend;
-  return static_cast<T>(math::Log(backend, static_cast<float>(x)));
+  math::BasicScalarBackend<T> backend;
+  return math::Log(backend, x);
 }
 
 // The largest element, NaN if there is one.

@@ -8,14 +8,17 @@ namespace aot::schedule {
 namespace {
 
 constexpr int64_t kAlignment = 64;
+constexpr int64_t kMostBytes = int64_t{1} << 60;
 
 int64_t Align(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+// At most kMostBytes, which is more than any plan may have: pads, kernels and groups of a model multiply to anything.
 int64_t Product(llvm::ArrayRef<int64_t> values) {
   int64_t product = 1;
-  for (int64_t v : values) product *= v;
-  return product;
+  for (int64_t v : values)
+    if (__builtin_mul_overflow(product, v, &product) || product > kMostBytes) product = kMostBytes;
+  return llvm::is_contained(values, 0) ? 0 : product;
 }
 
 // Accumulators are as wide as the result's compute type.
@@ -31,13 +34,19 @@ bool IsInteger(mlir::Type element, unsigned width) {
   return integer && integer.getWidth() == width;
 }
 
+// Whether the operand is a constant that nothing else in the group reads, so that it can be stored as the product wants
+// it.
+bool IsOwnConstant(mlir::Value operand, llvm::ArrayRef<bool> is_constant) {
+  auto argument = ArgumentOf(operand);
+  return argument && is_constant[*argument] && operand.hasOneUse();
+}
+
 // Decides whether a product of `input` and a constant `filter` runs on the dot product instruction, and completes the
 // packing for it. `channels` is the last dimension of K, whose neighbours lie side by side in the input.
 void PlanDot(KernelPlan& plan, mlir::Value input, mlir::Value filter, mlir::Value result, int64_t zero_point,
              llvm::ArrayRef<bool> is_constant, const target::Description& target) {
-  auto argument = ArgumentOf(filter);
   mlir::Type from = nn::TensorTypeOf(input).getElementType(), by = nn::TensorTypeOf(filter).getElementType();
-  if (target.dot_product == target::DotProduct::kNone || !argument || !is_constant[*argument]) return;
+  if (target.dot_product == target::DotProduct::kNone || !IsOwnConstant(filter, is_constant)) return;
   if (!IsInteger(from, 8) || !IsInteger(by, 8) || by.isUnsignedInteger()) return;
   if (!IsInteger(nn::TensorTypeOf(result).getElementType(), 32)) return;
   DotPlan dot;
@@ -52,10 +61,11 @@ void PlanDot(KernelPlan& plan, mlir::Value input, mlir::Value filter, mlir::Valu
   plan.dot = dot;
 }
 
-// Adds a part to scratch and gives its offset.
-int64_t Reserve(KernelPlan& plan, int64_t bytes) {
+// Adds a part to scratch, of as many bytes as the sizes multiply to, and gives its offset. A part of nothing has an
+// address too.
+int64_t Reserve(KernelPlan& plan, llvm::ArrayRef<int64_t> sizes) {
   int64_t offset = plan.scratch_bytes;
-  plan.scratch_bytes += Align(bytes);
+  plan.scratch_bytes = std::min(kMostBytes, offset + Align(std::max<int64_t>(1, Product(sizes))));
   return offset;
 }
 
@@ -66,13 +76,13 @@ int64_t CopiedBytes(const KernelPlan& plan, mlir::Type element) {
 
 void PlanPacking(KernelPlan& plan, mlir::Value operand, llvm::ArrayRef<bool> is_constant, bool pack_if_variable) {
   auto argument = ArgumentOf(operand);
-  if (argument && is_constant[*argument]) {
+  if (IsOwnConstant(operand, is_constant)) {
     plan.packed_operand = *argument;
   } else if (pack_if_variable || !argument) {
     plan.pack_at_run_time = true;
     // One group (batch entry) at a time.
     plan.pack_offset = Reserve(
-        plan, plan.packing.depth() * plan.packing.cols * StorageBytes(nn::TensorTypeOf(operand).getElementType()));
+        plan, {plan.packing.depth(), plan.packing.cols, StorageBytes(nn::TensorTypeOf(operand).getElementType())});
   }
 }
 
@@ -101,8 +111,8 @@ void PlanMatMul(KernelPlan& plan, nn::MatMulOp op, llvm::ArrayRef<bool> is_const
     plan.copy_input = true;
     if (!op.getTransA()) plan.input_pitch = CeilDiv(k, packing.products) * packing.products;
     int64_t rows = Product(lhs.getShape().drop_back());
-    int64_t elements = op.getTransA() ? lhs.getNumElements() : rows * plan.input_pitch;
-    plan.input_offset = Reserve(plan, elements * CopiedBytes(plan, lhs.getElementType()));
+    int64_t elements = op.getTransA() ? lhs.getNumElements() : Product({rows, plan.input_pitch});
+    plan.input_offset = Reserve(plan, {elements, CopiedBytes(plan, lhs.getElementType())});
   }
 }
 
@@ -208,9 +218,9 @@ void PlanConv(KernelPlan& plan, nn::ConvOp op, llvm::ArrayRef<bool> is_constant,
   if (padded || !last || !ArgumentOf(op.getInput()) || (plan.dot && (plan.dot->widen || !whole_words))) {
     plan.copy_input = true;
     // The last word of a kernel row may reach over the image's end.
-    plan.input_offset = Reserve(plan, Product(llvm::ArrayRef(plan.padded_shape).drop_back()) * plan.input_pitch *
-                                              CopiedBytes(plan, input.getElementType()) +
-                                          (plan.dot ? 4 : 0));
+    int64_t pixels = Product(llvm::ArrayRef(plan.padded_shape).drop_back());
+    int64_t image = Product({pixels, plan.input_pitch, CopiedBytes(plan, input.getElementType())});
+    plan.input_offset = Reserve(plan, image + (plan.dot ? 4 : 0));
   }
 }
 
@@ -243,7 +253,7 @@ void PlanConvTranspose(KernelPlan& plan, nn::ConvTransposeOp op, llvm::ArrayRef<
   PlanPacking(plan, op.getFilter(), is_constant, /*pack_if_variable=*/true);
   if (!ArgumentOf(op.getInput())) {
     plan.copy_input = true;
-    plan.input_offset = Reserve(plan, input.getNumElements() * StorageBytes(input.getElementType()));
+    plan.input_offset = Reserve(plan, {input.getNumElements(), StorageBytes(input.getElementType())});
   }
 }
 
@@ -262,22 +272,21 @@ void PlanRecurrent(KernelPlan& plan, mlir::Operation* op, bool gates_apart, llvm
   packing.col_stride = size;
   plan.tile = ChooseTile(target, batch, packing.cols, size, 32);
   packing.width = plan.tile.width();
-  auto argument = ArgumentOf(op->getOperand(1));
-  if (argument && is_constant[*argument]) {
-    plan.packed_operand = *argument;
+  if (IsOwnConstant(op->getOperand(1), is_constant)) {
+    plan.packed_operand = *ArgumentOf(op->getOperand(1));
   } else {
     plan.pack_at_run_time = true;
-    plan.pack_offset = Reserve(plan, packing.elements() * 4);
+    plan.pack_offset = Reserve(plan, {packing.elements(), 4});
   }
-  plan.input_offset = Reserve(plan, batch * size * 4);
-  plan.second_state_offset = Reserve(plan, batch * size * 4);
-  plan.gates_offset = Reserve(plan, batch * width * 4);
+  plan.input_offset = Reserve(plan, {batch, size, 4});
+  plan.second_state_offset = Reserve(plan, {batch, size, 4});
+  plan.gates_offset = Reserve(plan, {batch, width, 4});
 }
 
 }  // namespace
 
 int64_t PanelPacking::depth() const { return Product(k_sizes); }
-int64_t PanelPacking::elements() const { return groups * depth() * cols; }
+int64_t PanelPacking::elements() const { return Product({groups, depth(), cols}); }
 int64_t PanelPacking::words() const {
   return k_sizes.empty() ? 1 : depth() / std::max<int64_t>(1, k_sizes.back()) * CeilDiv(k_sizes.back(), products);
 }
@@ -337,7 +346,7 @@ KernelPlan PlanKernel(nn::GroupOp group, llvm::ArrayRef<bool> is_constant, const
     // e^(x - max) of one row (times one vector where lanes run across rows) is kept between the passes.
     auto type = nn::TensorTypeOf(op.getResult());
     int64_t row = type.getRank() == 0 ? 1 : type.getDimSize(op.getAxis());
-    plan.input_offset = Reserve(plan, row * 64 * std::max<int64_t>(4, StorageBytes(type.getElementType())));
+    plan.input_offset = Reserve(plan, {row, 64, std::max<int64_t>(4, StorageBytes(type.getElementType()))});
   }
   return plan;
 }

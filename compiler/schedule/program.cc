@@ -10,6 +10,9 @@
 namespace aot::schedule {
 namespace {
 
+// Of scratch, and of the arena: a terabyte. Sizes below it add up without overflow.
+constexpr int64_t kMostArenaBytes = int64_t{1} << 40;
+
 int64_t Bytes(mlir::Value value) {
   auto type = nn::TensorTypeOf(value);
   return type.getNumElements() * StorageBytes(type.getElementType());
@@ -72,20 +75,27 @@ class ProgramBuilder {
       auto group = llvm::dyn_cast<nn::GroupOp>(op);
       if (!group)
         return absl::InternalError(absl::StrCat(op.getName().getStringRef().str(), " was left outside of groups"));
-      AddStep(group, step++);
+      if (absl::Status status = AddStep(group, step++); !status.ok()) return status;
     }
     PlaceInArena();
+    if (program_.arena_size > kMostArenaBytes)
+      return absl::UnimplementedError(
+          absl::StrCat("a run needs ", program_.arena_size, " bytes of memory; supported: at most ", kMostArenaBytes));
     return std::move(program_);
   }
 
  private:
-  void AddStep(nn::GroupOp group, int number) {
+  absl::Status AddStep(nn::GroupOp group, int number) {
     llvm::SmallVector<bool> is_constant;
     for (mlir::Value operand : group.getInputs())
       is_constant.push_back(static_cast<bool>(StorageOf(operand).getDefiningOp<nn::ConstantOp>()));
     KernelSpec spec = MakeKernelSpec(group, is_constant, target_);
     auto [known, fresh] = kernels_.try_emplace(spec.text, program_.kernels.size());
     KernelPlan plan = spec.plan;
+    if (plan.scratch_bytes > kMostArenaBytes)
+      return absl::UnimplementedError(absl::StrCat(NameOf(group),
+                                                   ": its padded or packed operands take more memory than ",
+                                                   kMostArenaBytes, " bytes, the most that is supported"));
     if (fresh) program_.kernels.push_back(std::move(spec));
     Step step;
     step.kernel = known->second;
@@ -112,6 +122,7 @@ class ProgramBuilder {
       program_.scratch_size = std::max(program_.scratch_size, plan.scratch_bytes);
     }
     program_.steps.push_back(std::move(step));
+    return absl::OkStatus();
   }
 
   // A condition that isn't computed yet guards nothing.

@@ -143,3 +143,24 @@ func.func @idempotent(%x: tensor<4xf32>) -> tensor<4xf32> {
   %1 = nn.relu %0 : tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// The constants cancel: two additions that round x to an integer.
+// CHECK-LABEL: func.func @rounding_by_addition
+// CHECK: nn.add
+// CHECK-NEXT: nn.sub
+func.func @rounding_by_addition(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %magic = nn.constant dense<12582912.0> : tensor<f32>
+  %0 = nn.add %x, %magic : tensor<4xf32>, tensor<f32> -> tensor<4xf32>
+  %1 = nn.sub %0, %magic : tensor<4xf32>, tensor<f32> -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @root_by_power
+// CHECK: nn.sqrt
+// STRICT-LABEL: func.func @root_by_power
+// STRICT: nn.pow
+func.func @root_by_power(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %half = nn.constant dense<0.5> : tensor<f32>
+  %0 = nn.pow %x, %half : tensor<4xf32>, tensor<f32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

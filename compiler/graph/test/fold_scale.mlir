@@ -50,3 +50,33 @@ func.func @others(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
   %1 = nn.mul %0, %s : tensor<3x2xf32>, tensor<3x1xf32> -> tensor<3x2xf32>
   return %1 : tensor<3x2xf32>
 }
+
+// Rounding by addition survives.
+// CHECK-LABEL: func.func @rounded
+// CHECK: nn.conv %{{.*}} bias
+// CHECK-NEXT: nn.sub
+func.func @rounded(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %f = nn.constant dense<1.0> : tensor<2x1x1x1xf32>
+  %magic = nn.constant dense<12582912.0> : tensor<f32>
+  %0 = nn.conv %x, %f {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %1 = nn.add %0, %magic : tensor<1x2x4x4xf32>, tensor<f32> -> tensor<1x2x4x4xf32>
+  %2 = nn.sub %1, %magic : tensor<1x2x4x4xf32>, tensor<f32> -> tensor<1x2x4x4xf32>
+  return %2 : tensor<1x2x4x4xf32>
+}
+
+// A scaled filter would overflow, or lose the digits that 16 bits have.
+// CHECK-LABEL: func.func @out_of_range
+// CHECK: nn.matmul
+// CHECK-NEXT: nn.mul
+// CHECK: nn.matmul
+// CHECK-NEXT: nn.mul
+func.func @out_of_range(%x: tensor<3x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>) {
+  %large = nn.constant dense<1.0e30> : tensor<2x2xf32>
+  %narrow = nn.constant dense<1.0> : tensor<2x2xf16>
+  %s = nn.constant dense<[1.0e20, 2.0]> : tensor<2xf32>
+  %0 = nn.matmul %x, %large : tensor<3x2xf32>, tensor<2x2xf32> -> tensor<3x2xf32>
+  %1 = nn.mul %0, %s : tensor<3x2xf32>, tensor<2xf32> -> tensor<3x2xf32>
+  %2 = nn.matmul %x, %narrow : tensor<3x2xf32>, tensor<2x2xf16> -> tensor<3x2xf32>
+  %3 = nn.mul %2, %s : tensor<3x2xf32>, tensor<2xf32> -> tensor<3x2xf32>
+  return %1, %3 : tensor<3x2xf32>, tensor<3x2xf32>
+}
