@@ -36,6 +36,12 @@ std::string ModelDigest(const Model& model) {
 std::string CanonicalOptions(const Options& options) {
   // Sorted by construction; maps are sorted by name.
   std::string text;
+  for (const auto& [name, value] : options.bind_inputs) {
+    const absl::Span<const uint8_t> bytes = value.bytes();
+    absl::StrAppend(&text, "bind_input.", Quoted(name), "=", reference::Name(value.element()), ":",
+                    absl::StrJoin(value.shape(), "x"), ":",
+                    Sha256({reinterpret_cast<const char*>(bytes.data()), bytes.size()}), "\n");
+  }
   for (const auto& [name, size] : options.dims) absl::StrAppend(&text, "dim.", Quoted(name), "=", size, "\n");
   for (const auto& [name, count] : options.input_elements)
     absl::StrAppend(&text, "input_elements.", Quoted(name), "=", count, "\n");

@@ -91,6 +91,10 @@ emit::ManifestData Describe(const onnx::ImportedModel& model, const schedule::Pr
   };
   data.inputs = tensors(model.inputs);
   data.outputs = tensors(model.outputs);
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    const int64_t dims = model.outputs[i].dims_output;
+    if (dims >= 0) data.bounds.push_back({static_cast<uint32_t>(i), static_cast<uint32_t>(dims)});
+  }
   for (const schedule::ArenaEntry& entry : program.arena) {
     data.plan.push_back({entry.name, static_cast<uint64_t>(entry.offset), static_cast<uint64_t>(entry.bytes),
                          static_cast<uint32_t>(entry.first_step), static_cast<uint32_t>(entry.last_step)});
@@ -170,13 +174,22 @@ absl::StatusOr<std::vector<reference::Tensor>> RunReference(const Model& model, 
   if (!imported.ok()) return imported.status();
   auto outputs = nn::Interpret(MainOf(*imported->module), inputs);
   if (!outputs.ok()) return outputs.status();
-  // Outputs that are constants point into the model: give each its own bytes.
-  for (reference::Tensor& output : *outputs) {
-    reference::Tensor copy(output.type());
-    std::copy(output.bytes().begin(), output.bytes().end(), copy.mutable_bytes().begin());
-    output = std::move(copy);
+  // Outputs that are constants point into the model: give each its own bytes. Packed outputs start with their elements.
+  std::vector<reference::Tensor> results;
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    const reference::Tensor& output = (*outputs)[i];
+    reference::TensorType type = output.type();
+    if (const int64_t dims = imported->outputs[i].dims_output; dims >= 0) {
+      for (size_t d = 0; d < type.shape.size(); ++d) {
+        type.shape[d] = (*outputs)[static_cast<size_t>(dims)].GetInt(static_cast<int64_t>(d));
+      }
+    }
+    reference::Tensor copy(type);
+    const absl::Span<uint8_t> bytes = copy.mutable_bytes();
+    std::copy_n(output.bytes().begin(), bytes.size(), bytes.begin());
+    results.push_back(std::move(copy));
   }
-  return outputs;
+  return results;
 }
 
 absl::StatusOr<std::string> SharedObject(const Artifact& artifact) { return emit::SharedObject(artifact); }

@@ -44,6 +44,7 @@ struct Options {
   std::map<std::string, int64_t> dims;                       // symbolic dimension -> size
   std::map<std::string, std::vector<int64_t>> input_shapes;  // input, or "name[i]" of a sequence -> shape
   std::map<std::string, int64_t> input_elements;             // sequence -> its number of tensors; optional -> kAbsent
+  std::map<std::string, reference::Tensor> bind_inputs;      // input -> its value, a constant of the artifact
   OptimizeFor optimize_for = OptimizeFor::kBalanced;
   bool strict_math = false;  // no transform that changes rounding
   std::string model_name;    // recorded in the manifest; empty: the graph's name
@@ -79,7 +80,9 @@ absl::StatusOr<Artifact> Compile(const Model& model, const Options& options, con
 // What stage 1 finds out about a model without compiling it.
 struct ValueInfo {
   std::string name;
-  reference::TensorType type;
+  reference::TensorType type;  // of an output whose dimensions the data decides: their bounds
+  // Of such an output: the number of the int64 output, behind the model's own, that tells its dimensions; else -1.
+  int64_t dims_output = -1;
 };
 struct ModelInfo {
   std::string graph_name;
@@ -89,7 +92,8 @@ struct ModelInfo {
 // Imports only: the same errors as Compile would give for the model and the options.
 absl::StatusOr<ModelInfo> Check(const Model& model, const Options& options);
 
-// Runs a model through reference/ (slow). One tensor for each input in the model's order; gives the outputs.
+// Runs a model through reference/ (slow). One tensor for each input in the model's order; gives the outputs, those
+// whose dimensions the data decides cut to them, and then what tells those dimensions.
 absl::StatusOr<std::vector<reference::Tensor>> RunReference(const Model& model, const Options& options,
                                                             const std::vector<reference::Tensor>& inputs);
 

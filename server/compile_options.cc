@@ -3,7 +3,9 @@
 #include <google/protobuf/message.h>
 #include <google/protobuf/unknown_field_set.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,7 @@ constexpr int kMaxRank = 64;
 constexpr size_t kMaxNameBytes = 1024;
 constexpr int kMaxOptLevel = 3;
 constexpr size_t kMaxBindingBytes = 64 << 10;  // of the names and sizes of all bindings, a size counted as 8 bytes
+constexpr size_t kMaxBoundBytes = 1 << 20;
 
 absl::Status CheckName(absl::string_view what, absl::string_view name, bool may_be_empty) {
   if (name.empty() && !may_be_empty) return absl::InvalidArgumentError(absl::StrCat(what, " has an empty name"));
@@ -31,6 +34,44 @@ absl::Status CheckName(absl::string_view what, absl::string_view name, bool may_
 absl::Status CheckDim(absl::string_view what, int64_t size) {
   if (size >= 1) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(what, " is bound to ", size, "; a size is at least 1"));
+}
+
+absl::StatusOr<reference::Tensor> BoundValue(const std::string& name, const aot::v1::TensorValue& value) {
+  const auto wrong = [&](auto... what) {
+    return absl::InvalidArgumentError(absl::StrCat("the value of input '", name, "' in options.bind_inputs ", what...));
+  };
+  const auto element = static_cast<reference::ElementType>(value.type());
+  const int bits = value.type() < 0 || value.type() > UINT8_MAX ? 0 : reference::StorageBits(element);
+  if (bits == 0) return wrong("has the type ", value.type(), ", which no bound input can have");
+  if (value.dims_size() > kMaxRank) return wrong("has rank ", value.dims_size(), "; at most ", kMaxRank, " is allowed");
+  const reference::Shape shape(value.dims().begin(), value.dims().end());
+  const std::optional<int64_t> count = reference::ElementCount(shape);
+  if (!count || *count > static_cast<int64_t>(kMaxBoundBytes) ||
+      static_cast<size_t>(*count) * static_cast<size_t>(bits / 8) != value.data().size()) {
+    return wrong("has ", value.data().size(), " bytes, which isn't what its dimensions say");
+  }
+  reference::Tensor tensor(reference::TensorType{element, shape});
+  std::copy(value.data().begin(), value.data().end(), tensor.mutable_bytes().begin());
+  return tensor;
+}
+
+absl::Status AddBoundInputs(const aot::v1::CompileOptions& proto, compiler::Options& options) {
+  if (proto.bind_inputs_size() > kMaxBindings) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options bind ", proto.bind_inputs_size(), " inputs; at most ", kMaxBindings, " are allowed"));
+  }
+  size_t bytes = 0;
+  for (const auto& [name, value] : proto.bind_inputs()) {
+    if (absl::Status status = CheckName("an input in options.bind_inputs", name, false); !status.ok()) return status;
+    bytes += value.data().size();
+    if (bytes > kMaxBoundBytes) {
+      return absl::InvalidArgumentError(absl::StrCat("options.bind_inputs has more than ", kMaxBoundBytes, " bytes"));
+    }
+    absl::StatusOr<reference::Tensor> tensor = BoundValue(name, value);
+    if (!tensor.ok()) return tensor.status();
+    options.bind_inputs[name] = *std::move(tensor);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -94,6 +135,7 @@ absl::StatusOr<compiler::Options> FromProto(const aot::v1::CompileOptions& proto
     return absl::InvalidArgumentError(absl::StrCat("options bind dimensions and shapes of ", bytes,
                                                    " bytes in all; at most ", kMaxBindingBytes, " are allowed"));
   }
+  if (absl::Status status = AddBoundInputs(proto, options); !status.ok()) return status;
   options.strict_math = proto.strict_math();
   switch (proto.optimize_for()) {
     case v1::OPTIMIZE_FOR_UNSPECIFIED:

@@ -32,6 +32,10 @@ TEST(CompileOptions, EveryOptionArrives) {
   (*proto.mutable_input_shapes())["x"].add_dims(48);
   (*proto.mutable_input_elements())["s"] = 2;
   (*proto.mutable_input_elements())["o"] = -1;
+  aot::v1::TensorValue& axes = (*proto.mutable_bind_inputs())["axes"];
+  axes.set_type(7);
+  axes.add_dims(1);
+  axes.set_data(std::string("\2\0\0\0\0\0\0\0", 8));
   proto.set_strict_math(true);
   proto.set_model_name("ocr");
   absl::StatusOr<compiler::Options> options = FromProto(proto);
@@ -40,6 +44,10 @@ TEST(CompileOptions, EveryOptionArrives) {
   EXPECT_EQ(options->dims.at("batch"), 4);
   EXPECT_EQ(options->input_shapes.at("x"), (std::vector<int64_t>{3, 48}));
   EXPECT_EQ(options->input_elements, (std::map<std::string, int64_t>{{"o", compiler::kAbsent}, {"s", 2}}));
+  const reference::Tensor& bound = options->bind_inputs.at("axes");
+  EXPECT_EQ(bound.element(), reference::ElementType::kInt64);
+  EXPECT_EQ(bound.shape(), reference::Shape{1});
+  EXPECT_EQ(bound.GetInt(0), 2);
   EXPECT_TRUE(options->strict_math);
   EXPECT_EQ(options->model_name, "ocr");
 }
@@ -75,6 +83,23 @@ TEST(CompileOptions, AShapeMayHaveNoElements) {
   absl::StatusOr<compiler::Options> options = FromProto(proto);
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_EQ(options->input_shapes.at("x"), (std::vector<int64_t>{0, 3}));
+}
+
+TEST(CompileOptions, RefusesBoundInputsThatContradictThemselves) {
+  const auto with = [](int type, int64_t dim, size_t bytes) {
+    aot::v1::CompileOptions proto = Options();
+    aot::v1::TensorValue& value = (*proto.mutable_bind_inputs())["axes"];
+    value.set_type(type);
+    value.add_dims(dim);
+    value.set_data(std::string(bytes, '\0'));
+    return FromProto(proto).status();
+  };
+  EXPECT_TRUE(with(7, 1, 8).ok());
+  for (const absl::Status& status : {with(7, 1, 7), with(7, -1, 8), with(8, 1, 8), with(99, 1, 8), with(-1, 1, 8),
+                                     with(7, INT64_MAX, 8), with(7, 1 << 20, 8 << 20)}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "bind_inputs")) << status;
+  }
 }
 
 TEST(RefuseUnknownFields, FindsThemAtEveryDepth) {

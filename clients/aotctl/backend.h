@@ -27,6 +27,7 @@ struct TypedValue {
   std::string name;
   std::string element;  // "float32"
   std::vector<int64_t> shape;
+  bool at_most = false;  // the data decides dimensions: these are bounds
 };
 
 // What importing a model tells.

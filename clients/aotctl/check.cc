@@ -11,10 +11,10 @@ namespace {
 
 void Report(const std::vector<TypedValue>& values, const std::string& role, Context& context) {
   for (const TypedValue& value : values) {
-    context.output.Line(
-        absl::StrCat("  ", role, " ", value.name, ": ", value.element, " ", reference::ToString(value.shape)));
+    context.output.Line(absl::StrCat("  ", role, " ", value.name, ": ", value.element, " ",
+                                     reference::ToString(value.shape), value.at_most ? " at most" : ""));
     context.output.json()[role + "s"].push_back(
-        {{"name", value.name}, {"type", value.element}, {"shape", value.shape}});
+        {{"name", value.name}, {"type", value.element}, {"shape", value.shape}, {"at_most", value.at_most}});
   }
 }
 

@@ -5,6 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "clients/model/bound_input.h"
 #include "clients/model/native_target.h"
 
 namespace aot::clients {
@@ -42,6 +43,10 @@ void AddCompileFlags(CLI::App* command, CompileFlags* flags) {
       ->add_option("--input-elements", flags->input_elements,
                    "How many tensors a sequence input has: NAME=3; whether an optional input is there: NAME=1 or "
                    "NAME=absent. Default: as many as have an --input-shape")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--bind-input", flags->bind_inputs,
+                   "Makes an input a constant: NAME=@FILE (.npy or .pb). For operands that decide shapes")
       ->allow_extra_args(false);
   command->add_option("--opt", flags->opt_level, "0: only what is needed, to 3: all optimisations")
       ->check(CLI::Range(0, 3))
@@ -106,6 +111,13 @@ absl::StatusOr<std::vector<compiler::Options>> ToOptions(const CompileFlags& fla
     }
     if (!common.input_elements.emplace(parts->first, count).second) {
       return UsageError(absl::StrCat("--input-elements: ", parts->first, " is bound twice"));
+    }
+  }
+  for (const std::string& text : flags.bind_inputs) {
+    absl::StatusOr<std::pair<std::string, reference::Tensor>> bound = ReadBoundInput(text);
+    if (!bound.ok()) return bound.status();
+    if (!common.bind_inputs.insert(*std::move(bound)).second) {
+      return UsageError(absl::StrCat("--bind-input: ", text.substr(0, text.find("=@")), " is bound twice"));
     }
   }
   std::vector<compiler::Options> all;

@@ -1,4 +1,6 @@
 // aotctl inspect: what an artifact says about itself. Needs no server and runs nothing: the target may be any.
+#include <optional>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -22,13 +24,27 @@ std::string Hex(const uint8_t (&digest)[32]) {
   return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest), sizeof(digest)));
 }
 
+// The output that tells the dimensions of this one, if the data decides them.
+std::optional<std::string> DimsOutput(const aot_manifest& manifest, uint32_t output) {
+  aot_manifest_bound bound;
+  aot_manifest_tensor dims;
+  for (uint32_t i = 0; aot_manifest_bound_at(&manifest, i, &bound); ++i) {
+    if (bound.output == output && aot_manifest_output(&manifest, bound.dims, &dims)) return Text(dims.name);
+  }
+  return std::nullopt;
+}
+
 void ReportTensor(const std::string& role, const aot_manifest& manifest, const aot_manifest_tensor& tensor,
-                  Context& context) {
+                  const std::optional<std::string>& dims_output, Context& context) {
   std::vector<int64_t> shape(tensor.dims, tensor.dims + tensor.rank);
   std::string line = absl::StrCat("  ", role, " ", Text(tensor.name), ": ", aot_dtype_name(tensor.dtype), " ",
                                   reference::ToString(shape), ", ", FormatBytes(static_cast<int64_t>(tensor.bytes)));
   nlohmann::json entry = {
       {"name", Text(tensor.name)}, {"type", aot_dtype_name(tensor.dtype)}, {"shape", shape}, {"bytes", tensor.bytes}};
+  if (dims_output) {
+    absl::StrAppend(&line, " at most, dimensions in ", *dims_output);
+    entry["dims_output"] = *dims_output;
+  }
   aot_manifest_quantization quantization;
   if (aot_manifest_quantization_at(&manifest, tensor.quantization, &quantization)) {
     nlohmann::json scales = nlohmann::json::array(), zero_points = nlohmann::json::array();
@@ -51,11 +67,11 @@ void ReportInterface(const aot_manifest& manifest, Context& context) {
   aot_manifest_tensor tensor;
   std::vector<std::string> inputs, outputs;
   for (uint32_t i = 0; aot_manifest_input(&manifest, i, &tensor); ++i) {
-    ReportTensor("input", manifest, tensor, context);
+    ReportTensor("input", manifest, tensor, std::nullopt, context);
     inputs.push_back(Text(tensor.name));
   }
   for (uint32_t i = 0; aot_manifest_output(&manifest, i, &tensor); ++i) {
-    ReportTensor("output", manifest, tensor, context);
+    ReportTensor("output", manifest, tensor, DimsOutput(manifest, i), context);
     outputs.push_back(Text(tensor.name));
   }
   aot_manifest_state state;

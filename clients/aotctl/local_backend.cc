@@ -38,7 +38,8 @@ class Local : public Backend {
     auto convert = [](const std::vector<compiler::ValueInfo>& values) {
       std::vector<TypedValue> out;
       for (const compiler::ValueInfo& value : values) {
-        out.push_back({value.name, std::string(reference::Name(value.type.element)), value.type.shape});
+        out.push_back(
+            {value.name, std::string(reference::Name(value.type.element)), value.type.shape, value.dims_output >= 0});
       }
       return out;
     };

@@ -60,12 +60,18 @@ std::string FileName(size_t index, const std::string& name, const std::string& f
 absl::Status Report(size_t index, const Port& port, const reference::Tensor& tensor, const RunArgs& args,
                     Context& context) {
   Summary summary = Summarize(tensor);
-  context.output.Line(absl::StrCat(port.name, ": ", ToString(port.type), ", min ", summary.low, ", max ", summary.high,
-                                   " at ", summary.largest_at, ", mean ", absl::StrFormat("%.6g", summary.mean)));
+  context.output.Line(
+      absl::StrCat(port.name, ": ", ToString(tensor.type()),
+                   port.dims_output >= 0 ? absl::StrCat(" (at most ", reference::ToString(port.type.shape), ")") : "",
+                   ", min ", summary.low, ", max ", summary.high, " at ", summary.largest_at, ", mean ",
+                   absl::StrFormat("%.6g", summary.mean)));
   context.output.Line(absl::StrCat("  ", absl::StrJoin(summary.first, " "), tensor.size() > kShown ? " ..." : ""));
-  nlohmann::json entry = {{"name", port.name},        {"type", std::string(reference::Name(port.type.element))},
-                          {"shape", port.type.shape}, {"min", summary.low},
-                          {"max", summary.high},      {"argmax", summary.largest_at},
+  nlohmann::json entry = {{"name", port.name},
+                          {"type", std::string(reference::Name(port.type.element))},
+                          {"shape", tensor.type().shape},
+                          {"min", summary.low},
+                          {"max", summary.high},
+                          {"argmax", summary.largest_at},
                           {"mean", summary.mean}};
   if (!args.output_directory.empty()) {
     std::string path = absl::StrCat(UserPath(args.output_directory), "/", FileName(index, port.name, args.format));

@@ -18,6 +18,12 @@ v1::CompileOptions ToProto(const compiler::Options& options) {
     for (int64_t dim : shape) value.add_dims(dim);
   }
   for (const auto& [name, count] : options.input_elements) (*proto.mutable_input_elements())[name] = count;
+  for (const auto& [name, tensor] : options.bind_inputs) {
+    v1::TensorValue& value = (*proto.mutable_bind_inputs())[name];
+    value.set_type(static_cast<int>(tensor.element()));
+    for (int64_t dim : tensor.shape()) value.add_dims(dim);
+    value.set_data(tensor.bytes().data(), tensor.bytes().size());
+  }
   proto.set_strict_math(options.strict_math);
   proto.set_model_name(options.model_name);
   switch (options.optimize_for) {
@@ -40,7 +46,7 @@ std::string StageName(v1::Stage stage) { return absl::AsciiStrToLower(absl::StrC
 std::vector<TypedValue> Convert(const google::protobuf::RepeatedPtrField<v1::ValueInfo>& values) {
   std::vector<TypedValue> out;
   for (const v1::ValueInfo& value : values) {
-    out.push_back({value.name(), value.type(), {value.dims().begin(), value.dims().end()}});
+    out.push_back({value.name(), value.type(), {value.dims().begin(), value.dims().end()}, value.at_most()});
   }
   return out;
 }

@@ -86,7 +86,9 @@ class Verification {
     if (!groups.ok()) return groups.status();
     for (const ShapeGroup& group : *groups) {
       compiler::Options options = options_;
-      for (const auto& [name, shape] : group.input_shapes) options.input_shapes[name] = shape;
+      for (const auto& [name, shape] : group.input_shapes) {
+        if (options.bind_inputs.count(name) == 0) options.input_shapes[name] = shape;
+      }
       absl::StatusOr<std::unique_ptr<Session>> session = MakeSession(options);
       if (!session.ok()) return session.status();
       for (const DataSet* set : group.sets) {
@@ -97,7 +99,11 @@ class Verification {
           if (found == set->inputs.end()) {
             return absl::NotFoundError(absl::StrCat(set->directory, " has no input_", i, ".pb"));
           }
-          vector.inputs.push_back(found->second.tensor);
+          if (options.bind_inputs.count((*names)[i]) == 0) vector.inputs.push_back(found->second.tensor);
+        }
+        if (!HasBoundValues(*set, *names)) {
+          context_.output.Note(absl::StrCat(vector.name, ": left out, its values of the bound inputs are others"));
+          continue;
         }
         if (set->outputs.empty()) {
           return absl::NotFoundError(absl::StrCat(set->directory, " has no output_0.pb with a tensor, nor any other: ",
@@ -111,6 +117,17 @@ class Verification {
       }
     }
     return absl::OkStatus();
+  }
+
+  // Whether the inputs that the options bind have the bound values in the data set too.
+  bool HasBoundValues(const DataSet& set, const std::vector<std::string>& names) const {
+    for (size_t i = 0; i < names.size(); ++i) {
+      auto bound = options_.bind_inputs.find(names[i]);
+      if (bound == options_.bind_inputs.end()) continue;
+      const reference::Tensor& value = set.inputs.find(static_cast<int>(i))->second.tensor;
+      if (!(value.type() == bound->second.type()) || value.bytes() != bound->second.bytes()) return false;
+    }
+    return true;
   }
 
   absl::Status AgainstReference() {

@@ -43,6 +43,14 @@ absl::StatusOr<ArtifactFile> OpenArtifact(absl::string_view bytes, absl::string_
 }
 
 std::vector<Port> Inputs(const aot_manifest& manifest) { return Ports(manifest, aot_manifest_input); }
-std::vector<Port> Outputs(const aot_manifest& manifest) { return Ports(manifest, aot_manifest_output); }
+std::vector<Port> Outputs(const aot_manifest& manifest) {
+  std::vector<Port> outputs = Ports(manifest, aot_manifest_output);
+  aot_manifest_bound bound;
+  for (uint32_t i = 0; aot_manifest_bound_at(&manifest, i, &bound); ++i) {
+    outputs[bound.output].dims_output = bound.dims;
+    outputs[bound.dims].tells_dims = true;
+  }
+  return outputs;
+}
 
 }  // namespace aot::clients

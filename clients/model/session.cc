@@ -31,10 +31,32 @@ absl::StatusOr<std::vector<aot_tensor_info>> Infos(const aot_model* model, uint3
 
 Port ToPort(const aot_tensor_info& info) {
   // Both enumerations are that of onnx.TensorProto.DataType.
-  return {info.name, {static_cast<reference::ElementType>(info.dtype), {info.dims, info.dims + info.rank}}};
+  Port port;
+  port.name = info.name;
+  port.type = {static_cast<reference::ElementType>(info.dtype), {info.dims, info.dims + info.rank}};
+  if (info.dims_output != AOT_NO_DIMS) port.dims_output = info.dims_output;
+  return port;
 }
 
 }  // namespace
+
+absl::StatusOr<reference::Tensor> CutTo(const reference::Tensor& dims, const reference::Tensor& output) {
+  reference::TensorType type = output.type();
+  bool fits = dims.size() == static_cast<int64_t>(type.shape.size());
+  for (size_t i = 0; fits && i < type.shape.size(); ++i) {
+    const int64_t size = dims.GetInt(static_cast<int64_t>(i));
+    fits = size >= 0 && size <= type.shape[i];
+    type.shape[i] = size;
+  }
+  if (!fits) {
+    return absl::InternalError(absl::StrCat("an output of at most ", reference::ToString(output.shape()),
+                                            " claims other dimensions: ", reference::ToString(type.shape)));
+  }
+  reference::Tensor tensor(type);
+  absl::Span<uint8_t> bytes = tensor.mutable_bytes();
+  if (!bytes.empty()) memcpy(bytes.data(), output.bytes().data(), bytes.size());
+  return tensor;
+}
 
 absl::Status ToStatus(aot_status status, const aot_error& error) {
   if (status == AOT_OK) return absl::OkStatus();
@@ -115,6 +137,9 @@ absl::Status Session::Prepare() {
     buffers_.push_back(Allocate(info.bytes));
     output_pointers_.push_back(buffers_.back().get());
   }
+  for (const aot_tensor_info& info : *outputs) {
+    if (info.dims_output != AOT_NO_DIMS) outputs_[info.dims_output].tells_dims = true;
+  }
   for (const Buffer& buffer : buffers_) {
     if (buffer == nullptr) return absl::ResourceExhaustedError("no memory for the inputs and outputs");
   }
@@ -149,7 +174,16 @@ absl::Status Session::InvokeTraced(aot_trace trace, void* trace_context) {
 }
 
 reference::Tensor Session::Output(size_t index) const {
-  reference::Tensor tensor(outputs_[index].type);
+  reference::TensorType type = outputs_[index].type;
+  if (outputs_[index].dims_output >= 0) {
+    aot_tensor_info info = {};
+    info.size = sizeof(info);
+    // Before the first run, when nothing told the dimensions: the bounds.
+    if (aot_actual_output_info(model_, static_cast<uint32_t>(index), output_pointers_.data(), &info) == AOT_OK) {
+      type.shape.assign(info.dims, info.dims + info.rank);
+    }
+  }
+  reference::Tensor tensor(type);
   absl::Span<uint8_t> bytes = tensor.mutable_bytes();
   if (!bytes.empty()) memcpy(bytes.data(), output_pointers_[index], bytes.size());
   return tensor;

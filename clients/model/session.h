@@ -18,8 +18,15 @@ namespace aot::clients {
 // An input or output of an artifact.
 struct Port {
   std::string name;
-  reference::TensorType type;
+  reference::TensorType type;  // where the data decides dimensions: their bounds
+  // Of an output whose dimensions the data decides: the number of the output that tells them; else -1.
+  int64_t dims_output = -1;
+  bool tells_dims = false;  // of another output
 };
+
+// The tensor that a bounded output holds: the first elements, under the dimensions that a run found. INTERNAL if those
+// are beyond the bounds.
+absl::StatusOr<reference::Tensor> CutTo(const reference::Tensor& dims, const reference::Tensor& output);
 
 // Used by one thread. Each session has its own model handle, arena and buffers.
 class Session {
@@ -45,7 +52,7 @@ class Session {
   absl::Status Invoke();
   // The same, calling back after each step with its number.
   absl::Status InvokeTraced(aot_trace trace, void* trace_context);
-  // A copy of what the last Invoke wrote.
+  // A copy of what the last Invoke wrote, with the dimensions that it found.
   reference::Tensor Output(size_t index) const;
 
  private:

@@ -60,6 +60,10 @@ absl::Status EmitAnchor(KernelContext& context, mlir::Operation* anchor) {
       .Case([&](nn::LstmOp op) { return EmitLstm(context, op); })
       .Case([&](nn::GruOp op) { return EmitGru(context, op); })
       .Case([&](nn::RnnOp op) { return EmitRnn(context, op); })
+      .Case([&](nn::NonZeroOp op) { return EmitNonZero(context, op); })
+      .Case([&](nn::UniqueOp op) { return EmitUnique(context, op); })
+      .Case([&](nn::NonMaxSuppressionOp op) { return EmitNonMaxSuppression(context, op); })
+      .Case([&](nn::PackOp op) { return EmitPack(context, op); })
       .Default([](mlir::Operation* op) {
         return absl::UnimplementedError(absl::StrCat("no code generation for ", op->getName().getStringRef().str()));
       });

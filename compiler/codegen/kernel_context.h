@@ -44,5 +44,9 @@ absl::Status EmitTopK(KernelContext& context, nn::TopKOp op);
 absl::Status EmitLstm(KernelContext& context, nn::LstmOp op);
 absl::Status EmitGru(KernelContext& context, nn::GruOp op);
 absl::Status EmitRnn(KernelContext& context, nn::RnnOp op);
+absl::Status EmitNonZero(KernelContext& context, nn::NonZeroOp op);
+absl::Status EmitUnique(KernelContext& context, nn::UniqueOp op);
+absl::Status EmitNonMaxSuppression(KernelContext& context, nn::NonMaxSuppressionOp op);
+absl::Status EmitPack(KernelContext& context, nn::PackOp op);
 
 }  // namespace aot::codegen

@@ -30,6 +30,12 @@ struct State {
   uint32_t output = 0;
 };
 
+// Dimensions of `output` are bounds: a run writes the ones it found to the output `dims`.
+struct Bound {
+  uint32_t output = 0;
+  uint32_t dims = 0;
+};
+
 struct PlanEntry {
   std::string name;  // of the value
   uint64_t offset = 0, size = 0;
@@ -89,6 +95,7 @@ struct ManifestData {
 
   std::vector<Tensor> inputs, outputs;
   std::vector<State> states;
+  std::vector<Bound> bounds;  // ascending by output
   std::vector<PlanEntry> plan;
   std::vector<Operator> operators;
   std::optional<SelfTest> self_test;

@@ -67,7 +67,8 @@ class Writer {
   Writer(const ManifestData& data, const PartFacts& parts) : data_(data), parts_(parts) {}
 
   absl::StatusOr<std::string> Write() {
-    for (absl::Status status : {Info(), Features(), Tensors(), States(), Plan(), Operators(), SelfTestVector()}) {
+    for (absl::Status status :
+         {Info(), Features(), Tensors(), States(), Bounds(), Plan(), Operators(), SelfTestVector()}) {
       if (!status.ok()) return status;
     }
     sections_.emplace_back(AOT_TAG_STRINGS, strings_.bytes());
@@ -180,6 +181,16 @@ class Writer {
     return absl::OkStatus();
   }
 
+  absl::Status Bounds() {
+    ByteWriter records;
+    for (const Bound& bound : data_.bounds) {
+      records.U32(bound.output);
+      records.U32(bound.dims);
+    }
+    AddArray(AOT_TAG_BOUNDS, data_.bounds.size(), AOT_BOUND_SIZE, records);
+    return absl::OkStatus();
+  }
+
   absl::Status Plan() {
     ByteWriter records;
     for (const PlanEntry& entry : data_.plan) {
@@ -285,8 +296,9 @@ class Writer {
     }
     for (size_t i = 0; i < sections_.size(); ++i) {
       out.U32(sections_[i].first);
-      // Everything that version 1 defines can be skipped except what running needs.
-      out.U32(sections_[i].first <= AOT_TAG_STATES ? AOT_SECTION_REQUIRED : 0);
+      // What running doesn't need can be skipped.
+      const uint32_t tag = sections_[i].first;
+      out.U32(tag <= AOT_TAG_STATES || tag == AOT_TAG_BOUNDS ? AOT_SECTION_REQUIRED : 0);
       out.U32(static_cast<uint32_t>(offsets[i]));
       out.U32(static_cast<uint32_t>(sections_[i].second.size()));
     }

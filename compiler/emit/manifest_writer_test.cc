@@ -47,6 +47,23 @@ PartFacts Parts() {
   return parts;
 }
 
+TEST(ManifestWriter, Bounds) {
+  ManifestData data = Example();
+  data.outputs.push_back({"y.dims", AOT_INT64, {2}, {}});
+  data.self_test->outputs.push_back({AOT_TOLERANCE_EXACT, 0, 0, {}});
+  data.bounds = {{0, 2}};
+  const absl::StatusOr<std::string> bytes = WriteManifest(data, Parts());
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  aot_manifest m;
+  aot_fault fault;
+  ASSERT_TRUE(aot_manifest_open(bytes->data(), bytes->size(), &m, &fault)) << fault.what;
+  aot_manifest_bound bound;
+  ASSERT_TRUE(aot_manifest_bound_at(&m, 0, &bound));
+  EXPECT_EQ(bound.output, 0u);
+  EXPECT_EQ(bound.dims, 2u);
+  EXPECT_FALSE(aot_manifest_bound_at(&m, 1, &bound));
+}
+
 TEST(ManifestWriter, RoundTrip) {
   const absl::StatusOr<std::string> bytes = WriteManifest(Example(), Parts());
   ASSERT_TRUE(bytes.ok()) << bytes.status();
@@ -151,6 +168,24 @@ TEST(ManifestWriter, RefusesWhatAReaderWouldRefuse) {
   EXPECT_EQ(code([](ManifestData& d) { d.inputs[0].dtype = static_cast<aot_dtype>(8); }), StatusCode::kInvalidArgument);
   EXPECT_EQ(code([](ManifestData& d) { d.states[0].input = 2; }), StatusCode::kInvalidArgument);
   EXPECT_EQ(code([](ManifestData& d) { d.states[0].input = 0; }), StatusCode::kInvalidArgument);
+  const auto bound = [&](uint32_t output, uint32_t dims, aot_dtype dtype, std::vector<int64_t> shape) {
+    return code([&](ManifestData& d) {
+      d.outputs.push_back({"y.dims", dtype, shape, {}});
+      d.self_test->outputs.push_back({AOT_TOLERANCE_EXACT, 0, 0, {}});
+      d.bounds = {{output, dims}};
+    });
+  };
+  EXPECT_EQ(bound(0, 2, AOT_INT32, {2}), StatusCode::kInvalidArgument);
+  EXPECT_EQ(bound(0, 2, AOT_INT64, {3}), StatusCode::kInvalidArgument);
+  EXPECT_EQ(bound(0, 2, AOT_INT64, {2, 1}), StatusCode::kInvalidArgument);
+  EXPECT_EQ(bound(0, 3, AOT_INT64, {2}), StatusCode::kInvalidArgument);
+  EXPECT_EQ(bound(2, 2, AOT_INT64, {1}), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code([](ManifestData& d) {
+              d.outputs.push_back({"y.dims", AOT_INT64, {2}, {}});
+              d.self_test->outputs.push_back({AOT_TOLERANCE_EXACT, 0, 0, {}});
+              d.bounds = {{0, 2}, {0, 2}};
+            }),
+            StatusCode::kInvalidArgument);
   EXPECT_EQ(code([](ManifestData& d) { d.plan[1].size = 3073; }), StatusCode::kInvalidArgument);
   EXPECT_EQ(code([](ManifestData& d) { d.plan[1].offset = UINT64_MAX; }), StatusCode::kInvalidArgument);
   EXPECT_EQ(code([](ManifestData& d) { d.arena_alignment = 48; }), StatusCode::kInvalidArgument);

@@ -16,7 +16,7 @@ OpClass Classify(mlir::Operation* op) {
           nn::OneHotOp, nn::ResizeOp>(op))
     return OpClass::kMap;
   if (isa<nn::ArgMaxOp, nn::ArgMinOp, nn::CumSumOp, nn::ScatterElementsOp, nn::ScatterNdOp, nn::TopKOp, nn::LstmOp,
-          nn::GruOp, nn::RnnOp, nn::BitcastOp>(op))
+          nn::GruOp, nn::RnnOp, nn::BitcastOp, nn::NonZeroOp, nn::UniqueOp, nn::NonMaxSuppressionOp, nn::PackOp>(op))
     return OpClass::kAlone;
   if (isa<nn::GroupOp>(op) || op->hasTrait<mlir::OpTrait::IsTerminator>()) return OpClass::kOther;
   return OpClass::kAnchor;

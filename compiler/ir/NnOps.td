@@ -439,6 +439,46 @@ def Nn_TopKOp : Nn_Op<"topk", [Pure]> {
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
 }
 
+//===-- Sizes that the data decides ------------------------------------------------------------------===//
+
+// Results have room for as many elements as there may be; `count` [1] says how many there are, and what is beyond them is 0.
+def Nn_NonZeroOp : Nn_Op<"nonzero", [Pure]> {
+  let summary = "Row-major positions of the elements that hold, ascending";
+  let arguments = (ins Nn_BoolTensor:$input);
+  let results = (outs Nn_IndexTensor:$positions, Nn_IndexTensor:$count);
+  let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+def Nn_UniqueOp : Nn_Op<"unique", [Pure]> {
+  let summary = "The distinct rows of a matrix [n, m]";
+  let description = [{ Distinct rows come in ascending lexicographic order (sorted), or in order of their first occurrence. positions [n] are those
+    first occurrences, inverse [n] the number of each row's distinct row, repeats [n] how often a distinct row occurs. NaN equals NaN, is above every number; -0
+    equals 0. `inverse` has no part that is beyond. }];
+  let arguments = (ins Nn_Tensor:$input, BoolAttr:$sorted);
+  let results = (outs Nn_IndexTensor:$positions, Nn_IndexTensor:$inverse, Nn_IndexTensor:$repeats, Nn_IndexTensor:$count);
+  let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+def Nn_NonMaxSuppressionOp : Nn_Op<"non_max_suppression", [Pure, AttrSizedOperandSegments]> {
+  let summary = "Boxes [batch, n, 4] by falling score [batch, classes, n], none that overlaps a better one of its class";
+  let description = [{ A box is taken if its score is above score_threshold (absent: whatever it is, but not NaN) and its intersection over union with none of
+    those taken before is above iou_threshold (absent: 0), at most `limit` in each batch and class; equal scores go by position. Boxes are corners [y1, x1, y2, x2]
+    in any order, or [x, y, width, height] around a center. selected [room, 3] has rows of batch, class and box. Operands but boxes and scores have one element. }];
+  let arguments = (ins Nn_Tensor:$boxes, Nn_Tensor:$scores, Nn_IndexTensor:$limit, Optional<Nn_Tensor>:$iou_threshold,
+                       Optional<Nn_Tensor>:$score_threshold, BoolAttr:$center);
+  let results = (outs Nn_IndexTensor:$selected, Nn_IndexTensor:$count);
+  let assemblyFormat = "$boxes `,` $scores `,` $limit (`iou` $iou_threshold^)? (`score` $score_threshold^)? attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+def Nn_PackOp : Nn_Op<"pack", [Pure, AllTypesMatch<["input", "result"]>]> {
+  let summary = "The elements whose indices are below `dims`, one after the other in row-major order, then zeros";
+  let description = [{ dims has one entry a dimension, each at most the dimension. }];
+  let arguments = (ins Nn_Tensor:$input, Nn_IndexTensor:$dims);
+  let results = (outs Nn_Tensor:$result);
+  let assemblyFormat = "$input `,` $dims attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
 //===-- Resampling -----------------------------------------------------------------------------------===//
 
 def Nn_ResizeOp : Nn_Op<"resize", [Pure]> {

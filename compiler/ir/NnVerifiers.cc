@@ -66,6 +66,17 @@ LogicalResult VerifyRecurrent(mlir::Operation* op, int64_t gates, mlir::Value in
   return success();
 }
 
+LogicalResult RequireInt64(mlir::Operation* op, mlir::ValueRange values) {
+  for (mlir::Value value : values)
+    if (!TensorTypeOf(value).getElementType().isSignlessInteger(64)) return op->emitOpError("gives and takes i64");
+  return success();
+}
+
+LogicalResult RequireShape(mlir::Operation* op, mlir::Value value, llvm::ArrayRef<int64_t> shape) {
+  if (TensorTypeOf(value).getShape() == shape) return success();
+  return op->emitOpError("must not have an operand or result ") << value.getType();
+}
+
 }  // namespace
 
 #define AOT_VERIFY_BINARY(OP) \
@@ -237,6 +248,41 @@ LogicalResult GruOp::verify() {
 
 LogicalResult RnnOp::verify() {
   return VerifyRecurrent(*this, 1, getInput(), getRecurrent(), {getInitialH()}, getLengths());
+}
+
+LogicalResult NonZeroOp::verify() {
+  if (failed(RequireInt64(*this, getResults())) || failed(RequireShape(*this, getPositions(), {Count(getInput())})))
+    return failure();
+  return RequireShape(*this, getCount(), {1});
+}
+
+LogicalResult UniqueOp::verify() {
+  auto shape = TensorTypeOf(getInput()).getShape();
+  if (shape.size() != 2) return emitOpError("takes a matrix");
+  if (failed(RequireInt64(*this, getResults()))) return failure();
+  for (mlir::Value result : getResults().take_front(3))
+    if (failed(RequireShape(*this, result, shape.take_front(1)))) return failure();
+  return RequireShape(*this, getCount(), {1});
+}
+
+LogicalResult NonMaxSuppressionOp::verify() {
+  auto boxes = TensorTypeOf(getBoxes()).getShape(), scores = TensorTypeOf(getScores()).getShape();
+  if (boxes.size() != 3 || scores.size() != 3 || boxes[2] != 4 || boxes[0] != scores[0] || boxes[1] != scores[2])
+    return emitOpError("boxes must be [batch, n, 4] and scores [batch, classes, n]");
+  for (mlir::Value value : getOperands().take_front(2))
+    if (!TensorTypeOf(value).getElementType().isF32()) return emitOpError("takes f32 alone");
+  for (mlir::Value value : {getIouThreshold(), getScoreThreshold()})
+    if (value && (Count(value) != 1 || !TensorTypeOf(value).getElementType().isF32()))
+      return emitOpError("a threshold must be one f32");
+  auto selected = TensorTypeOf(getSelected()).getShape();
+  if (selected.size() != 2 || selected[1] != 3) return emitOpError("selected must be [room, 3]");
+  if (Count(getLimit()) != 1 || failed(RequireInt64(*this, {getLimit(), getSelected(), getCount()}))) return failure();
+  return RequireShape(*this, getCount(), {1});
+}
+
+LogicalResult PackOp::verify() {
+  if (failed(RequireInt64(*this, getDims()))) return failure();
+  return RequireShape(*this, getDims(), {TensorTypeOf(getInput()).getRank()});
 }
 
 }  // namespace aot::nn

@@ -20,8 +20,8 @@ const Table& Kernels() {
     for (absl::Span<const Kernel> family :
          {UnaryKernels(), ActivationKernels(), BinaryKernels(), LogicKernels(), CastKernels(), MatMulKernels(),
           ConvKernels(), PoolKernels(), ReduceKernels(), NormalisationKernels(), SoftmaxKernels(), MovementKernels(),
-          GatherKernels(), ScatterKernels(), SelectionKernels(), ResizeKernels(), QuantiseKernels(),
-          RecurrentKernels()}) {
+          GatherKernels(), ScatterKernels(), SelectionKernels(), ResizeKernels(), QuantiseKernels(), RecurrentKernels(),
+          DataSizeKernels()}) {
       for (const Kernel& kernel : family) table->emplace(kernel.name, kernel.function);
     }
     return table;

@@ -25,5 +25,6 @@ absl::Span<const Kernel> SelectionKernels();
 absl::Span<const Kernel> ResizeKernels();
 absl::Span<const Kernel> QuantiseKernels();
 absl::Span<const Kernel> RecurrentKernels();
+absl::Span<const Kernel> DataSizeKernels();
 
 }  // namespace aot::reference

@@ -283,6 +283,10 @@ void PlanRecurrent(KernelPlan& plan, mlir::Operation* op, bool gates_apart, llvm
   plan.gates_offset = Reserve(plan, {batch, width, 4});
 }
 
+void ReserveLists(KernelPlan& plan, int lists, int64_t length) {
+  for (int i = 0; i < lists; ++i) plan.list_offsets.push_back(Reserve(plan, std::max<int64_t>(1, length) * 8));
+}
+
 }  // namespace
 
 int64_t PanelPacking::depth() const { return Product(k_sizes); }
@@ -342,6 +346,10 @@ KernelPlan PlanKernel(nn::GroupOp group, llvm::ArrayRef<bool> is_constant, const
   if (llvm::isa<nn::LstmOp, nn::RnnOp>(anchor)) PlanRecurrent(plan, anchor, false, is_constant, target);
   if (auto op = llvm::dyn_cast<nn::GruOp>(anchor))
     PlanRecurrent(plan, op, !op.getLinearBeforeReset(), is_constant, target);
+  if (auto op = llvm::dyn_cast<nn::UniqueOp>(anchor))
+    ReserveLists(plan, 3, nn::TensorTypeOf(op.getInput()).getDimSize(0));
+  if (auto op = llvm::dyn_cast<nn::NonMaxSuppressionOp>(anchor))
+    ReserveLists(plan, 2, nn::TensorTypeOf(op.getBoxes()).getDimSize(1));
   if (auto op = llvm::dyn_cast<nn::SoftmaxOp>(anchor)) {
     // e^(x - max) of one row (times one vector where lanes run across rows) is kept between the passes.
     auto type = nn::TensorTypeOf(op.getResult());

@@ -77,6 +77,8 @@ struct KernelPlan {
   int64_t input_offset = 0, pack_offset = 0, scratch_bytes = 0;
   // Of recurrent layers, whose first state is at input_offset.
   int64_t second_state_offset = 0, gates_offset = 0;
+  // Lists of element numbers (unique, non_max_suppression).
+  llvm::SmallVector<int64_t, 3> list_offsets;
 };
 
 // The operation of the group that is no elementwise or data movement operation, or null.

@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "clients/model/bound_input.h"
 #include "clients/model/model_file.h"
 #include "clients/tensor_io/file.h"
 #include "compiler/pipeline.h"
@@ -20,7 +21,7 @@ enum ExitStatus { kDone = 0, kFailure = 1, kUsage = 2, kUnsupported = 3 };
 
 struct Arguments {
   std::string model, target, output;
-  std::vector<std::string> dims, input_shapes, input_elements, external;
+  std::vector<std::string> dims, input_shapes, input_elements, bind_inputs, external;
   int opt_level = 3;
   std::string math = "default";
   std::string optimize_for = "balanced";
@@ -42,6 +43,8 @@ void Declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--input-elements", arguments.input_elements,
                  "How many tensors a sequence input has: NAME=3; whether an optional input is there: NAME=1 or "
                  "NAME=absent. Default: as many as have an --input-shape");
+  app.add_option("--bind-input", arguments.bind_inputs,
+                 "Makes an input a constant: NAME=@FILE (.npy or .pb). For operands that decide shapes");
   app.add_option("--external", arguments.external,
                  "An external data file by the name that the model gives it: NAME=FILE. Without any, the files beside "
                  "the model are read");
@@ -106,6 +109,12 @@ absl::StatusOr<Options> ToOptions(const Arguments& arguments) {
     if (!options.input_elements.emplace(parts->first, count).second)
       return absl::InvalidArgumentError(absl::StrCat("--input-elements: ", parts->first, " is bound twice"));
   }
+  for (const std::string& text : arguments.bind_inputs) {
+    auto bound = clients::ReadBoundInput(text);
+    if (!bound.ok()) return bound.status();
+    if (!options.bind_inputs.insert(*std::move(bound)).second)
+      return absl::InvalidArgumentError(absl::StrCat("--bind-input: '", text, "': bound twice"));
+  }
   return options;
 }
 
@@ -134,7 +143,7 @@ ExitStatus Report(const absl::Status& status) {
 void Print(absl::string_view title, const std::vector<ValueInfo>& values) {
   for (const ValueInfo& value : values)
     std::cout << title << " " << value.name << ": " << reference::Name(value.type.element) << " "
-              << reference::ToString(value.type.shape) << "\n";
+              << reference::ToString(value.type.shape) << (value.dims_output >= 0 ? " at most" : "") << "\n";
 }
 
 ExitStatus RunCheck(const Model& model, const Options& options) {

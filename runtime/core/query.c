@@ -1,3 +1,4 @@
+#include <stddef.h>
 #include <string.h>
 
 #include "runtime/core/model.h"
@@ -10,6 +11,24 @@ uint64_t aot_arena_bytes(const aot_model* model) { return model->manifest.info.a
 
 uint32_t aot_arena_alignment(const aot_model* model) { return model->manifest.info.arena_alignment; }
 
+/* A caller from before dims_output was added has a structure that ends before it. */
+static bool HasRoom(const aot_tensor_info* info) {
+  return info != NULL && info->size >= offsetof(aot_tensor_info, dims_output);
+}
+
+static void SetDimsOutput(aot_tensor_info* info, uint32_t dims_output) {
+  if (info->size >= sizeof *info) info->dims_output = dims_output;
+}
+
+/* The number of the output that tells the dimensions of this one, or AOT_NO_DIMS. */
+static uint32_t DimsOutput(const aot_manifest* m, uint32_t output) {
+  aot_manifest_bound bound;
+  for (uint32_t i = 0; aot_manifest_bound_at(m, i, &bound); ++i) {
+    if (bound.output == output) return bound.dims;
+  }
+  return AOT_NO_DIMS;
+}
+
 static void FillTensor(const aot_manifest* m, const aot_manifest_tensor* tensor, aot_tensor_info* info) {
   info->name = tensor->name.data;
   info->dtype = tensor->dtype;
@@ -17,6 +36,7 @@ static void FillTensor(const aot_manifest* m, const aot_manifest_tensor* tensor,
   memcpy(info->dims, tensor->dims, sizeof info->dims);
   info->bytes = tensor->bytes;
   info->state = AOT_NO_STATE;
+  SetDimsOutput(info, AOT_NO_DIMS);
   info->quantized = 0;
   info->scale = 0;
   info->zero_point = 0;
@@ -30,7 +50,7 @@ static void FillTensor(const aot_manifest* m, const aot_manifest_tensor* tensor,
 aot_status aot_input_info(const aot_model* model, uint32_t index, aot_tensor_info* info) {
   const aot_manifest* m = &model->manifest;
   aot_manifest_tensor tensor;
-  if (info == NULL || info->size < sizeof *info || !aot_manifest_input(m, index, &tensor)) return AOT_INVALID_ARGUMENT;
+  if (!HasRoom(info) || !aot_manifest_input(m, index, &tensor)) return AOT_INVALID_ARGUMENT;
   FillTensor(m, &tensor, info);
   aot_manifest_state state;
   for (uint32_t i = 0; aot_manifest_state_at(m, i, &state); ++i) {
@@ -42,12 +62,31 @@ aot_status aot_input_info(const aot_model* model, uint32_t index, aot_tensor_inf
 aot_status aot_output_info(const aot_model* model, uint32_t index, aot_tensor_info* info) {
   const aot_manifest* m = &model->manifest;
   aot_manifest_tensor tensor;
-  if (info == NULL || info->size < sizeof *info || !aot_manifest_output(m, index, &tensor)) return AOT_INVALID_ARGUMENT;
+  if (!HasRoom(info) || !aot_manifest_output(m, index, &tensor)) return AOT_INVALID_ARGUMENT;
   FillTensor(m, &tensor, info);
+  SetDimsOutput(info, DimsOutput(m, index));
   aot_manifest_state state;
   for (uint32_t i = 0; aot_manifest_state_at(m, i, &state); ++i) {
     if (state.output == index) info->state = state.input;
   }
+  return AOT_OK;
+}
+
+aot_status aot_actual_output_info(const aot_model* model, uint32_t index, void* const* outputs, aot_tensor_info* info) {
+  if (model == NULL || outputs == NULL) return AOT_INVALID_ARGUMENT;
+  const aot_status status = aot_output_info(model, index, info);
+  if (status != AOT_OK) return status;
+  const uint32_t dims_output = DimsOutput(&model->manifest, index);
+  if (dims_output == AOT_NO_DIMS) return AOT_OK;
+  const int64_t* dims = (const int64_t*)outputs[dims_output];
+  if (dims == NULL && info->rank != 0) return AOT_INVALID_ARGUMENT;
+  uint64_t bytes = aot_dtype_bytes(info->dtype);
+  for (uint32_t i = 0; i < info->rank; ++i) {
+    if (dims[i] < 0 || dims[i] > info->dims[i]) return AOT_INVALID_ARGUMENT;
+    info->dims[i] = dims[i];
+    bytes *= (uint64_t)dims[i];
+  }
+  info->bytes = bytes;
   return AOT_OK;
 }
 

@@ -58,6 +58,42 @@ TEST_F(RunTest, AnswersQuestions) {
   EXPECT_EQ(aot_input_info(model_.get(), 2, &none), AOT_INVALID_ARGUMENT);
 }
 
+TEST_F(RunTest, CallersOfOlderHeadersHaveSmallerStructures) {
+  aot_tensor_info info = {};
+  info.size = offsetof(aot_tensor_info, dims_output);
+  info.dims_output = 77;
+  ASSERT_EQ(aot_output_info(model_.get(), 0, &info), AOT_OK);
+  EXPECT_EQ(info.bytes, 32u);
+  EXPECT_EQ(info.dims_output, 77u) << "wrote behind the caller's structure";
+  info.size -= 1;
+  EXPECT_EQ(aot_output_info(model_.get(), 0, &info), AOT_INVALID_ARGUMENT);
+}
+
+TEST(BoundedOutput, TellsTheDimensionsThatARunFound) {
+  emit::AffineArtifact artifact = Affine();
+  ASSERT_TRUE(emit::Bound(artifact).ok());
+  AlignedBytes file(*artifact.File());
+  Model model;
+  aot_error error;
+  const Span<const unsigned char> bytes(reinterpret_cast<const unsigned char*>(file.data()), file.size());
+  ASSERT_EQ(model.LoadMemory(bytes, &error), AOT_OK) << error.message;
+  EXPECT_EQ(model.output(0).dims_output, 1u);
+  EXPECT_EQ(model.output(0).dims[0], 8);
+  EXPECT_EQ(model.output(1).dims_output, AOT_NO_DIMS);
+  EXPECT_EQ(model.input(0).dims_output, AOT_NO_DIMS);
+  AffineRun run;  // counts from 5 to 6
+  ASSERT_EQ(aot_run(model.get(), &run.args), AOT_OK);
+  const aot_tensor_info actual = model.actual_output(0, run.outputs);
+  EXPECT_EQ(actual.dims[0], 6);
+  EXPECT_EQ(actual.bytes, 24u);
+  EXPECT_EQ(model.actual_output(1, run.outputs).bytes, 8u) << "as without bounds";
+  EXPECT_EQ(model.actual_output(2, run.outputs).size, 0u);
+  for (int64_t beyond : {int64_t{-1}, int64_t{9}, INT64_MAX}) {
+    run.count = beyond;
+    EXPECT_EQ(model.actual_output(0, run.outputs).size, 0u) << beyond;
+  }
+}
+
 TEST_F(RunTest, EveryArenaSizeBelowTheNeedIsRefused) {
   alignas(64) unsigned char arena[64 + 64];
   for (uint64_t size = 0; size < 64; ++size) {

@@ -88,6 +88,19 @@ TEST_P(GoldenTest, Reads) {
   EXPECT_EQ(output.relative, 1e-5);
 }
 
+TEST_P(GoldenTest, ReadsBounds) {
+  const std::string file = Golden(std::string("bounded.") + GetParam() + ".v1.so");
+  aot_manifest m;
+  aot_fault fault;
+  ASSERT_TRUE(ReadAll(file.data(), file.size(), &m, &fault)) << fault.what;
+  EXPECT_EQ(m.version, 1u);
+  aot_manifest_bound bound;
+  ASSERT_TRUE(aot_manifest_bound_at(&m, 0, &bound));
+  EXPECT_EQ(bound.output, 0u);
+  EXPECT_EQ(bound.dims, 1u);
+  EXPECT_FALSE(aot_manifest_bound_at(&m, 1, &bound));
+}
+
 TEST_P(GoldenTest, TruncationAtEveryByteIsRefused) {
   const std::string file = Golden(std::string("affine.") + GetParam() + ".v1.so");
   for (size_t size = 0; size < file.size(); ++size) {

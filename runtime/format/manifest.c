@@ -203,6 +203,7 @@ bool aot_manifest_open(const void* data, size_t size, aot_manifest* m, aot_fault
          OpenArray(m, sections[AOT_TAG_QUANTIZATION_VALUES], AOT_QUANTIZATION_VALUE_SIZE, any, &m->quantization_values,
                    fault) &&
          OpenArray(m, sections[AOT_TAG_STATES], AOT_STATE_SIZE, AOT_MAX_TENSORS, &m->states, fault) &&
+         OpenArray(m, sections[AOT_TAG_BOUNDS], AOT_BOUND_SIZE, AOT_MAX_TENSORS, &m->bounds, fault) &&
          OpenArray(m, sections[AOT_TAG_PLAN], AOT_PLAN_SIZE, any, &m->plan, fault) &&
          OpenArray(m, sections[AOT_TAG_OPERATORS], AOT_OPERATOR_SIZE, any, &m->operators, fault) &&
          CheckNameBytes(m, fault) && aot_manifest_check_records(m, fault) && aot_manifest_check_self_test(m, fault);
@@ -270,6 +271,14 @@ bool aot_manifest_state_at(const aot_manifest* m, uint32_t index, aot_manifest_s
   if (p == NULL) return false;
   out->input = aot_load_u32(p + AOT_STATE_INPUT);
   out->output = aot_load_u32(p + AOT_STATE_OUTPUT);
+  return true;
+}
+
+bool aot_manifest_bound_at(const aot_manifest* m, uint32_t index, aot_manifest_bound* out) {
+  const uint8_t* p = Record(&m->bounds, index);
+  if (p == NULL) return false;
+  out->output = aot_load_u32(p + AOT_BOUND_OUTPUT);
+  out->dims = aot_load_u32(p + AOT_BOUND_DIMS);
   return true;
 }
 

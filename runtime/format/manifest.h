@@ -61,7 +61,8 @@ typedef struct aot_manifest {
   uint32_t version;
   aot_manifest_info info;
   aot_span strings;
-  aot_manifest_array features, inputs, outputs, dims, quantizations, quantization_values, states, plan, operators;
+  aot_manifest_array features, inputs, outputs, dims, quantizations, quantization_values, states, bounds, plan,
+      operators;
   aot_span self_test; /* empty: there is none */
 } aot_manifest;
 
@@ -85,6 +86,12 @@ typedef struct aot_manifest_state {
   uint32_t input;
   uint32_t output;
 } aot_manifest_state;
+
+/* The dimensions of the output are bounds: a run writes those it found to the output `dims`, int64, one a dimension. */
+typedef struct aot_manifest_bound {
+  uint32_t output;
+  uint32_t dims;
+} aot_manifest_bound;
 
 typedef struct aot_manifest_plan_entry {
   aot_text name;
@@ -139,6 +146,7 @@ bool aot_manifest_output(const aot_manifest* manifest, uint32_t index, aot_manif
 bool aot_manifest_quantization_at(const aot_manifest* manifest, uint32_t index, aot_manifest_quantization* out);
 bool aot_manifest_quantization_value(const aot_manifest* manifest, uint32_t index, double* scale, int64_t* zero_point);
 bool aot_manifest_state_at(const aot_manifest* manifest, uint32_t index, aot_manifest_state* out);
+bool aot_manifest_bound_at(const aot_manifest* manifest, uint32_t index, aot_manifest_bound* out);
 bool aot_manifest_plan_at(const aot_manifest* manifest, uint32_t index, aot_manifest_plan_entry* out);
 bool aot_manifest_operator_at(const aot_manifest* manifest, uint32_t index, aot_manifest_operator* out);
 /* False also if the artifact has no self-test vector. */

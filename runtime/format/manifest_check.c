@@ -89,6 +89,30 @@ static bool CheckState(const aot_manifest* m, const uint8_t* p, aot_fault* fault
   return true;
 }
 
+/* What tells the dimensions is an output of its own: int64, one element for each of them. */
+static bool CheckBound(const aot_manifest* m, const uint8_t* p, aot_fault* fault) {
+  const uint32_t output = aot_load_u32(p + AOT_BOUND_OUTPUT), dims = aot_load_u32(p + AOT_BOUND_DIMS);
+  if (output >= m->outputs.count || dims >= m->outputs.count || output == dims) {
+    return aot_fail(fault, AOT_FAULT_MALFORMED, PlaceOf(m, p), "output of a bound",
+                    output < m->outputs.count ? dims : output, m->outputs.count);
+  }
+  /* Ascending, so that each output has one. */
+  if (p != m->bounds.records && output <= aot_load_u32(p - m->bounds.record_size + AOT_BOUND_OUTPUT)) {
+    return aot_fail(fault, AOT_FAULT_MALFORMED, PlaceOf(m, p), "output of a bound that must be above the one before",
+                    output, aot_load_u32(p - m->bounds.record_size + AOT_BOUND_OUTPUT));
+  }
+  const uint64_t rank = aot_load_u32(RecordAt(&m->outputs, output) + AOT_TENSOR_RANK);
+  const uint8_t* tensor = RecordAt(&m->outputs, dims);
+  const uint32_t dtype = aot_load_u32(tensor + AOT_TENSOR_DTYPE);
+  if (dtype != AOT_INT64 || aot_load_u32(tensor + AOT_TENSOR_RANK) != 1 ||
+      aot_load_u64(tensor + AOT_TENSOR_BYTES) != rank * 8) {
+    return aot_fail(fault, AOT_FAULT_MALFORMED, PlaceOf(m, p) + AOT_BOUND_DIMS,
+                    "output with a bound's dimensions, which must be int64 and have one for each: its size in bytes",
+                    aot_load_u64(tensor + AOT_TENSOR_BYTES), rank * 8);
+  }
+  return true;
+}
+
 static bool CheckPlan(const aot_manifest* m, const uint8_t* p, aot_fault* fault) {
   if (!aot_manifest_check_text(m, p + AOT_PLAN_NAME, fault)) return false;
   const uint64_t offset = aot_load_u64(p + AOT_PLAN_OFFSET), size = aot_load_u64(p + AOT_PLAN_BYTES);
@@ -120,7 +144,7 @@ bool aot_manifest_check_records(const aot_manifest* m, aot_fault* fault) {
   return CheckEach(m, &m->features, CheckName, fault) && CheckEach(m, &m->operators, CheckName, fault) &&
          CheckEach(m, &m->quantizations, CheckQuantization, fault) && CheckEach(m, &m->inputs, CheckTensor, fault) &&
          CheckEach(m, &m->outputs, CheckTensor, fault) && CheckEach(m, &m->states, CheckState, fault) &&
-         CheckEach(m, &m->plan, CheckPlan, fault);
+         CheckEach(m, &m->bounds, CheckBound, fault) && CheckEach(m, &m->plan, CheckPlan, fault);
 }
 
 aot_self_test_places aot_self_test_find(const aot_manifest* m) {

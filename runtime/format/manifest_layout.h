@@ -53,7 +53,8 @@ enum {
   AOT_TAG_PLAN = 10,
   AOT_TAG_OPERATORS = 11,
   AOT_TAG_SELF_TEST = 12,
-  AOT_TAG_COUNT = 13
+  AOT_TAG_BOUNDS = 13,
+  AOT_TAG_COUNT = 14
 };
 
 /* Section INFO: one record. A text is a pair of u32: offset into STRINGS and size without the NUL that follows. */
@@ -108,6 +109,8 @@ enum {
 };
 
 enum { AOT_STATE_INPUT = 0, AOT_STATE_OUTPUT = 4, AOT_STATE_SIZE = 8 };
+
+enum { AOT_BOUND_OUTPUT = 0, AOT_BOUND_DIMS = 4, AOT_BOUND_SIZE = 8 };
 
 enum {
   AOT_PLAN_NAME = 0,

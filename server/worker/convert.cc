@@ -11,6 +11,7 @@ void Convert(const compiler::ValueInfo& value, aot::v1::ValueInfo& proto) {
   proto.set_name(value.name);
   proto.set_type(std::string(reference::Name(value.type.element)));
   for (int64_t dim : value.type.shape) proto.add_dims(dim);
+  proto.set_at_most(value.dims_output >= 0);
 }
 
 }  // namespace

@@ -28,7 +28,6 @@ constexpr BindableOperand kOperands[] = {
     {"MaxUnpool", 2, "the result's shape"},
     {"MelWeightMatrix", 0, "the number of bands"},
     {"MelWeightMatrix", 1, "the transform's length"},
-    {"NonMaxSuppression", 2, "the most boxes of a class, and with them the bound of the result"},
     {"OneHot", 1, "the depth"},
     {"Pad", 1, "the result's shape"},
     {"Pad", 3, "the dimensions that the pads are for"},

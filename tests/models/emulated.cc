@@ -48,6 +48,14 @@ class RunnerExecutor : public Executor {
       if (!output.ok()) return output.status();
       execution.outputs.push_back(std::move(output->tensor));
     }
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      if (outputs_[i].dims_output < 0) continue;
+      reference::Tensor& output = execution.outputs[i];
+      absl::StatusOr<reference::Tensor> cut =
+          clients::CutTo(execution.outputs[static_cast<size_t>(outputs_[i].dims_output)], output);
+      if (!cut.ok()) return cut.status();
+      output = *std::move(cut);
+    }
     return execution;
   }
 

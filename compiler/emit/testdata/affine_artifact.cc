@@ -36,6 +36,12 @@ absl::Status AffineArtifact::Rebuild() {
 
 absl::StatusOr<std::string> AffineArtifact::File() const { return SharedObject(manifest, code, weights); }
 
+absl::Status Bound(AffineArtifact& artifact) {
+  artifact.data.outputs[0].dims = {8};
+  artifact.data.bounds = {{0, 1}};
+  return artifact.Rebuild();
+}
+
 absl::StatusOr<AffineArtifact> MakeAffine(absl::string_view target_name, absl::string_view object) {
   absl::StatusOr<const target::Description*> target = target::Find(target_name);
   if (!target.ok()) return target.status();

@@ -24,4 +24,7 @@ struct AffineArtifact {
 // affine.<architecture>.o.
 absl::StatusOr<AffineArtifact> MakeAffine(absl::string_view target, absl::string_view object);
 
+// Says that y, now float32[8], has as many elements as the state counts: at most 8. (Its code doesn't care.)
+absl::Status Bound(AffineArtifact& artifact);
+
 }  // namespace aot::emit

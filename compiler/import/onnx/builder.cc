@@ -149,6 +149,34 @@ Value Builder::Optional(Value element) {
   return value;
 }
 
+Value Builder::WithExtents(const Value& value, std::vector<Extent> extents) {
+  if (!value || !value.known()) return value;
+  Value result = value;
+  std::vector<Extent> unknown;
+  for (Extent& extent : extents) {
+    const Tensor* size = extent.size.constant();
+    if (!size) {
+      unknown.push_back(std::move(extent));
+      continue;
+    }
+    Shape shape = result.shape();
+    shape[static_cast<size_t>(extent.axis)] = std::clamp<int64_t>(size->GetInt(0), 0, result.dim(extent.axis));
+    result = Slice(result, std::vector<int64_t>(shape.size(), 0), std::vector<int64_t>(shape.size(), 1), shape);
+  }
+  if (unknown.empty() && result.extents().empty()) return result;
+  auto rep = std::make_shared<Value::Rep>(*result.rep_);
+  rep->extents = std::move(unknown);
+  result.rep_ = std::move(rep);
+  return result;
+}
+
+Value Builder::Dims(const Value& value) {
+  std::vector<Value> sizes;
+  for (int64_t size : value.shape()) sizes.push_back(Int64s({size}));
+  for (const Extent& extent : value.extents()) sizes[static_cast<size_t>(extent.axis)] = extent.size;
+  return sizes.empty() ? Int64s({}) : Concat(sizes, 0);
+}
+
 mlir::Value Builder::Materialise(const Value& value) {
   if (!value.rep_->ssa) {
     mlir::Value constant =

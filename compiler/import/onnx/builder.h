@@ -22,6 +22,8 @@ class Value;
 
 namespace aot::import::onnx {
 
+struct Extent;
+
 // A value of the graph: a tensor, or a sequence or an optional, which exist while importing alone: as lists of tensors.
 // A tensor is a constant, a value of the function being built, or (for the results of unsupported nodes) neither.
 // Copies mean the same value. A default-constructed Value is an absent optional input of an operator.
@@ -47,6 +49,9 @@ class Value {
   const reference::Tensor* constant() const { return rep_->constant ? &*rep_->constant : nullptr; }
   // False for what an unsupported node would have given; such values have no type.
   bool known() const { return rep_->constant || rep_->ssa || !is_tensor(); }
+  // The dimensions whose sizes only run time knows, ascending; the shape has their bounds, and what lies beyond the
+  // sizes means nothing. Handlers of operators need not look at them (extents.h).
+  const std::vector<Extent>& extents() const { return rep_->extents; }
   bool operator==(const Value& other) const { return rep_ == other.rep_; }
 
  private:
@@ -57,8 +62,15 @@ class Value {
     reference::TensorType type;
     std::optional<reference::Tensor> constant;
     void* ssa = nullptr;  // the opaque form of an mlir::Value; of a constant: once it was needed
+    std::vector<Extent> extents;
   };
   std::shared_ptr<Rep> rep_;
+};
+
+// The size of a dimension that only run time knows.
+struct Extent {
+  int64_t axis = 0;
+  Value size;  // int64 [1], at most the dimension. Sizes are equal if they are the same value
 };
 
 // "a tensor", "a sequence", "an optional", for messages.
@@ -85,6 +97,10 @@ class Builder {
   Value Sequence(reference::ElementType element, std::vector<Value> tensors);
   // Of a tensor or a sequence; of an absent value: without an element.
   static Value Optional(Value element);
+  // The value with these extents instead of its own. Sizes that are constants become its shape.
+  Value WithExtents(const Value& value, std::vector<Extent> extents);
+  // The sizes of all dimensions, int64 [rank].
+  Value Dims(const Value& value);
   // The tensor in the function; makes an nn.constant of a constant when first asked.
   mlir::Value Materialise(const Value& value);
 

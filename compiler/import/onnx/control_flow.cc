@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/import/onnx/extents.h"
 #include "compiler/import/onnx/graph_importer.h"
 #include "compiler/import/onnx/registry.h"
 #include "compiler/import/onnx/select.h"
@@ -166,6 +167,9 @@ absl::StatusOr<Values> GraphImporter::ImportIf(const NodeProto& node, const Valu
     if (!branch->ok() && !absl::IsInvalidArgument(branch->status())) return branch->status();
   }
   if (!chosen.ok() && !other.ok()) return chosen.status();
+  for (const auto* branch : {&chosen, &other}) {
+    if (branch->ok()) RETURN_IF_ERROR(RequireNoExtents(**branch, "a branch's output"));
+  }
   Values results;
   for (size_t i = 0; i < static_cast<size_t>(node.output_size()); ++i) {
     const Value known = chosen.ok() ? (*chosen)[i] : (*other)[i];
@@ -235,6 +239,7 @@ absl::StatusOr<Values> GraphImporter::ImportLoop(const NodeProto& node, const Gr
     given.insert(given.end(), values.begin(), values.end());
     ASSIGN_OR_RETURN(Values results, ImportSubgraph(body, given, frame, scope));
     if (!AllKnown(results)) return Values();
+    RETURN_IF_ERROR(RequireNoExtents(results, "the body's output"));
     for (size_t s = 0; s < scans; ++s) scanned[s].push_back(results[1 + carried + s]);
     if (limit == 0) break;
     if (active && scans > 0) {
@@ -347,6 +352,7 @@ absl::StatusOr<Values> GraphImporter::ImportScan(const NodeProto& node, const Gr
       }
       ASSIGN_OR_RETURN(Values results, ImportSubgraph(body, arguments, frame, scope));
       if (!AllKnown(results)) return Values();
+      RETURN_IF_ERROR(RequireNoExtents(results, "the body's output"));
       if (entry == 0 && step == 0) RETURN_IF_ERROR(CheckUnrolling(nodes_before, steps * batch));
       state.assign(results.begin(), results.begin() + state_count);
       for (const Value& value : state) RETURN_IF_ERROR(RequireTensor(value, "a state"));

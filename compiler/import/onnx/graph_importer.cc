@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "compiler/import/onnx/extents.h"
 #include "compiler/import/onnx/registry.h"
 #include "compiler/import/onnx/status_macros.h"
 #include "compiler/import/onnx/text.h"
@@ -222,7 +223,10 @@ absl::StatusOr<std::vector<Value>> GraphImporter::CallOperator(const NodeProto& 
     return Unsupported(absl::StrCat("the operator is newer than opset ", opset), SupportedOpsets(domain, *op));
   }
   ++operators_[node.op_type()];
-  if (!op->handler) return ImportControlFlow(node, inputs, frame, scope);
+  if (!op->handler) {
+    RETURN_IF_ERROR(RequireNoExtents(inputs, "input"));
+    return ImportControlFlow(node, inputs, frame, scope);
+  }
   for (const Value& input : inputs) {
     // Whatever made the input unsupported is reported already.
     if (input && !input.known()) return std::vector<Value>();
@@ -241,7 +245,8 @@ absl::StatusOr<std::vector<Value>> GraphImporter::CallOperator(const NodeProto& 
     return absl::InvalidArgumentError(absl::StrCat("input ", i, " is missing; the operator needs ", op->least_inputs));
   }
   Node n(node, opset, version, std::move(inputs), frame.attributes, storage_, builder_);
-  absl::StatusOr<std::vector<Value>> results = op->handler(n);
+  const bool has_extents = HasExtents(n.inputs());
+  absl::StatusOr<std::vector<Value>> results = has_extents ? ImportWithExtents(n, op->handler) : op->handler(n);
   // A handler that met a wrong attribute saw its default instead, so its own status may be beside the point.
   RETURN_IF_ERROR(n.attribute_status());
   return results;

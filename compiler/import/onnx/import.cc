@@ -32,6 +32,26 @@ void EraseUnused(mlir::Block& block) {
   }
 }
 
+// Outputs whose sizes only run time knows are packed, and each gets another output behind all of the model's that tells
+// its dimensions.
+void AddDimsOutputs(Builder& builder, std::vector<std::pair<std::string, Value>>& values,
+                    std::vector<ValueInfo>& outputs) {
+  std::set<std::string> names;
+  for (const ValueInfo& output : outputs) names.insert(output.name);
+  const size_t count = values.size();
+  for (size_t i = 0; i < count; ++i) {
+    Value& value = values[i].second;
+    if (value.extents().empty()) continue;
+    const Value dims = builder.Dims(value);
+    value = builder.Emit("pack", {}, {value, dims}, value.type());
+    std::string name = absl::StrCat(outputs[i].name, ".dims");
+    while (!names.insert(name).second) name += "_";
+    outputs[i].dims_output = static_cast<int64_t>(values.size());
+    outputs.push_back({name, dims.type()});
+    values.emplace_back(name, dims);
+  }
+}
+
 // A module that doesn't verify is the importer's mistake; the model's user gets the place all the same.
 absl::Status Verify(mlir::ModuleOp module) {
   std::string text;
@@ -109,7 +129,9 @@ absl::StatusOr<ImportedModel> Import(mlir::MLIRContext& context, const compiler:
   imported.graph_name = graph.name();
   imported.storage = proto;
   ASSIGN_OR_RETURN(BoundInputs bound, BindInputs(graph, options));
-  imported.inputs = std::move(bound.tensors);
+  for (const ValueInfo& tensor : bound.tensors) {
+    if (!options.bind_inputs.count(tensor.name)) imported.inputs.push_back(tensor);
+  }
 
   context.loadDialect<nn::NnDialect, mlir::func::FuncDialect>();
   mlir::OpBuilder ops(&context);
@@ -123,27 +145,34 @@ absl::StatusOr<ImportedModel> Import(mlir::MLIRContext& context, const compiler:
   ops.setInsertionPointToEnd(&block);
 
   Builder builder(ops);
-  std::vector<Value> arguments;
-  for (size_t i = 0; i < imported.inputs.size(); ++i) {
-    const ValueInfo& input = imported.inputs[i];
-    function.setArgAttr(static_cast<unsigned>(i), kNameAttribute, ops.getStringAttr(input.name));
-    arguments.push_back(builder.FromArgument(block.getArgument(static_cast<unsigned>(i)), input.type));
+  std::vector<Value> tensors;
+  unsigned next = 0;
+  for (const ValueInfo& input : bound.tensors) {
+    if (auto value = options.bind_inputs.find(input.name); value != options.bind_inputs.end()) {
+      tensors.push_back(builder.Constant(value->second));
+      continue;
+    }
+    function.setArgAttr(next, kNameAttribute, ops.getStringAttr(input.name));
+    tensors.push_back(builder.FromArgument(block.getArgument(next++), input.type));
   }
   std::vector<std::pair<std::string, Value>> inputs;
-  for (const GraphInput& input : bound.inputs) inputs.emplace_back(input.name, ToValue(builder, input, arguments));
+  for (const GraphInput& input : bound.inputs) inputs.emplace_back(input.name, ToValue(builder, input, tensors));
   const TensorStorage storage{proto, &model.external};
   GraphImporter importer(*proto, storage, builder, context);
   ASSIGN_OR_RETURN(const std::vector<Value> values, importer.ImportMain(inputs));
-  ASSIGN_OR_RETURN(const auto outputs, FlattenOutputs(graph, values));
+  ASSIGN_OR_RETURN(auto outputs, FlattenOutputs(graph, values));
   imported.operators = importer.operators();
 
   builder.set_location(unknown);
+  builder.ClearStatus();
+  for (const auto& [name, value] : outputs) imported.outputs.push_back({name, value.type()});
+  AddDimsOutputs(builder, outputs, imported.outputs);
+  RETURN_IF_ERROR(builder.status());
   llvm::SmallVector<mlir::Value> results;
   llvm::SmallVector<mlir::Type> result_types;
   for (const auto& [name, value] : outputs) {
     results.push_back(builder.Materialise(value));
     result_types.push_back(results.back().getType());
-    imported.outputs.push_back({name, value.type()});
   }
   mlir::func::ReturnOp::create(ops, unknown, results);
   function.setFunctionType(ops.getFunctionType(argument_types, result_types));

@@ -20,10 +20,11 @@
 namespace aot::import::onnx {
 
 struct ImportedModel {
-  // Arguments are the graph's inputs that aren't initialisers. Arguments and results have the attribute `nn.name` with
-  // the graph's name for them; operations have the location "node name (Op, opset K)".
+  // Arguments are the graph's inputs that aren't initialisers and have no bound value. Arguments and results have the
+  // attribute `nn.name` with the graph's name for them; operations have the location "node name (Op, opset K)".
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string graph_name;
+  // Outputs: the graph's, then those that tell the dimensions of outputs whose sizes the data decides.
   std::vector<compiler::ValueInfo> inputs, outputs;
   std::map<std::string, int> operators;  // imported nodes by operator, "Conv" -> count
   // The parsed model: constants of the module point into its tensors. The blobs of the context share it, so it may be

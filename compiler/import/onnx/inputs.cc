@@ -138,7 +138,14 @@ absl::Status Expand(const ValueInfoProto& input, const TypeProto::Tensor& declar
   return absl::OkStatus();
 }
 
-// The symbols that --input-shape binds, checked against fixed dimensions, --dim and each other.
+// The shape that an option gives a tensor, or null.
+const std::vector<int64_t>* GivenShape(const std::string& name, const Options& options) {
+  if (auto value = options.bind_inputs.find(name); value != options.bind_inputs.end()) return &value->second.shape();
+  auto shape = options.input_shapes.find(name);
+  return shape == options.input_shapes.end() ? nullptr : &shape->second;
+}
+
+// The symbols that --input-shape and --bind-input bind, checked against fixed dimensions, --dim and each other.
 absl::Status BindSymbols(const std::vector<const TypeProto::Tensor*>& types, const std::vector<Leaf>& leaves,
                          const Options& options, Bindings& bindings) {
   std::set<std::string> symbols;
@@ -161,10 +168,12 @@ absl::Status BindSymbols(const std::vector<const TypeProto::Tensor*>& types, con
     bindings[name] = {size, "--dim"};
   }
   for (const Leaf& leaf : leaves) {
-    auto given = options.input_shapes.find(leaf.name);
-    if (given == options.input_shapes.end()) continue;
-    const std::vector<int64_t>& shape = given->second;
-    const std::string option = absl::StrCat("--input-shape ", Printable(leaf.name), "=", reference::ToString(shape));
+    const std::vector<int64_t>* given = GivenShape(leaf.name, options);
+    if (!given) continue;
+    const std::vector<int64_t>& shape = *given;
+    const bool is_value = options.bind_inputs.count(leaf.name) != 0;
+    const std::string option = absl::StrCat(is_value ? "--bind-input " : "--input-shape ", Printable(leaf.name), "=",
+                                            is_value ? "a tensor of " : "", reference::ToString(shape));
     for (int64_t size : shape) {
       if (size < 0) return absl::InvalidArgumentError(absl::StrCat(option, " has a negative dimension"));
     }
@@ -205,9 +214,14 @@ absl::StatusOr<reference::TensorType> BindType(const Leaf& leaf, const Options& 
   reference::TensorType type;
   ASSIGN_OR_RETURN(type.element, ElementTypeOf(leaf.name, *leaf.declared));
   const std::string name = Printable(leaf.name);
-  auto given = options.input_shapes.find(leaf.name);
-  if (given != options.input_shapes.end()) {
-    type.shape = given->second;
+  auto value = options.bind_inputs.find(leaf.name);
+  if (value != options.bind_inputs.end() && value->second.element() != type.element) {
+    return absl::InvalidArgumentError(absl::StrCat("--bind-input ", name, ": a tensor of ",
+                                                   reference::Name(value->second.element()), "; the input is ",
+                                                   reference::Name(type.element)));
+  }
+  if (const std::vector<int64_t>* given = GivenShape(leaf.name, options)) {
+    type.shape = *given;
   } else if (!leaf.declared->has_shape()) {
     unbound.push_back(absl::StrCat("input '", name, "' has no shape: bind it with --input-shape ", name, "=..."));
   } else {
@@ -276,8 +290,14 @@ absl::StatusOr<BoundInputs> BindInputs(const GraphProto& graph, const Options& o
   }
   if (unbound.empty()) {
     for (const auto& [name, shape] : options.input_shapes) {
-      if (leaf_names.count(name)) continue;
-      return NoSuchInput(absl::StrCat("--input-shape ", Printable(name), "=", reference::ToString(shape)), leaf_names);
+      const std::string option = absl::StrCat("--input-shape ", Printable(name), "=", reference::ToString(shape));
+      if (!leaf_names.count(name)) return NoSuchInput(option, leaf_names);
+      if (options.bind_inputs.count(name)) {
+        return absl::InvalidArgumentError(absl::StrCat(option, ": --bind-input gives that input its value already"));
+      }
+    }
+    for (const auto& [name, value] : options.bind_inputs) {
+      if (!leaf_names.count(name)) return NoSuchInput(absl::StrCat("--bind-input ", Printable(name)), leaf_names);
     }
   }
   Bindings bindings;

@@ -35,9 +35,9 @@ struct BoundInputs {
 std::string ElementName(absl::string_view sequence, size_t i);
 
 // The inputs that aren't initialisers, in the graph's order, with every dimension bound by the model itself,
-// options.dims or options.input_shapes. A symbol that an input shape binds is bound for all inputs, but for those of
-// sequences, where it may be another number in each tensor. Lengths of sequences come from options.input_elements or
-// the shapes.
+// options.dims, options.input_shapes or options.bind_inputs. A symbol that a shape or a value binds is bound for all
+// inputs, but for those of sequences, where it may be another number in each tensor. Lengths of sequences come from
+// options.input_elements or the shapes. Tensors with a bound value are among the tensors.
 absl::StatusOr<BoundInputs> BindInputs(const GraphProto& graph, const compiler::Options& options);
 
 }  // namespace aot::import::onnx

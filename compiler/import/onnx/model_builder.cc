@@ -183,13 +183,20 @@ absl::StatusOr<std::vector<Tensor>> RunModel(const ModelBuilder& model, const st
   auto function = *imported->module->getOps<mlir::func::FuncOp>().begin();
   auto results = nn::Interpret(function, inputs);
   if (!results.ok()) return results.status();
-  // The results may point into the context's constants.
-  for (Tensor& result : *results) {
-    Tensor copy(result.type());
-    std::copy(result.bytes().begin(), result.bytes().end(), copy.mutable_bytes().begin());
-    result = std::move(copy);
+  // The results may point into the context's constants. Where the data decides dimensions, the first elements count.
+  std::vector<Tensor> copies;
+  for (size_t i = 0; i < results->size(); ++i) {
+    TensorType type = (*results)[i].type();
+    if (const int64_t dims = imported->outputs[i].dims_output; dims >= 0) {
+      const Tensor& found = (*results)[static_cast<size_t>(dims)];
+      for (size_t d = 0; d < type.shape.size(); ++d) type.shape[d] = found.GetInt(static_cast<int64_t>(d));
+    }
+    Tensor copy(type);
+    const absl::Span<uint8_t> bytes = copy.mutable_bytes();
+    std::copy_n((*results)[i].bytes().begin(), bytes.size(), bytes.begin());
+    copies.push_back(std::move(copy));
   }
-  return results;
+  return copies;
 }
 
 absl::Status ImportStatus(const compiler::Model& model, const compiler::Options& options) {

@@ -61,7 +61,8 @@ reference::Tensor Integers(reference::ElementType element, const reference::Shap
 // All elements of a tensor of any numeric type.
 std::vector<double> Values(const reference::Tensor& tensor);
 
-// Imports and runs through the reference.
+// Imports and runs through the reference. Outputs whose dimensions the data decides are cut to them; the outputs that
+// tell those dimensions come last.
 absl::StatusOr<std::vector<reference::Tensor>> RunModel(const ModelBuilder& model,
                                                         const std::vector<reference::Tensor>& inputs,
                                                         const compiler::Options& options = {});

@@ -44,6 +44,7 @@ absl::Span<const Family> Families() {
       MicrosoftAttentionFamily(),
       MicrosoftQuantisationFamily(),
       MicrosoftMatMulFamily(),
+      DataSizesFamily(),
   };
   return *families;
 }

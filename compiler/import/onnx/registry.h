@@ -63,6 +63,7 @@ Family ReductionFamily();
 Family ShapeFamily();
 Family MovementFamily();
 Family IndexingFamily();
+Family DataSizesFamily();
 Family GenerationFamily();
 Family ResizeFamily();
 Family QuantisationFamily();

@@ -130,6 +130,7 @@ void aot_unload(aot_model* model);
 
 #define AOT_MAX_DIMS 16
 #define AOT_NO_STATE UINT32_MAX
+#define AOT_NO_DIMS UINT32_MAX
 
 typedef struct aot_tensor_info {
   size_t size;
@@ -142,6 +143,9 @@ typedef struct aot_tensor_info {
   uint32_t quantized; /* 1: real = scale * (stored - zero_point); 0: not, or not with one scale for the tensor */
   double scale;
   int64_t zero_point;
+  /* Of an output whose dimensions the data decides: the number of the int64 output that a run writes them to; dims and
+   * bytes are then the largest there can be. Else AOT_NO_DIMS. See aot_actual_output_info. */
+  uint32_t dims_output;
 } aot_tensor_info;
 
 typedef struct aot_model_info {
@@ -213,6 +217,16 @@ typedef struct aot_run_args {
  *
  * Errors: INVALID_ARGUMENT, ARENA_TOO_SMALL, BUSY (the model's own arena is in use), EXECUTION_FAILED, UNSUPPORTED. */
 aot_status aot_run(aot_model* model, const aot_run_args* args);
+
+/* After a run: aot_output_info with the dimensions and bytes that the run found, read from its `outputs` (as in
+ * aot_run_args). Of an output whose dimensions the data decides, the first info->bytes of its buffer are the tensor,
+ * packed in row-major order; the rest of the buffer is zero. All other outputs are as aot_output_info says.
+ *
+ *   if (aot_actual_output_info(model, 0, outputs, &info) == AOT_OK) printf("%lld boxes\n", (long long)info.dims[0]);
+ *
+ * INVALID_ARGUMENT: as aot_output_info; a null pointer; dimensions that no run wrote (negative or beyond the bounds).
+ */
+aot_status aot_actual_output_info(const aot_model* model, uint32_t index, void* const* outputs, aot_tensor_info* info);
 
 /* Runs the artifact's self-test vector and compares the outputs. AOT_OK: as the reference says. NO_SELF_TEST: there is
  * nothing to compare with. SELF_TEST_FAILED: the message tells output, element, both values. OUT_OF_MEMORY. BUSY: the

@@ -85,6 +85,17 @@ class Model {
     return aot_run(model_, &args);
   }
 
+  // Of an output after a run: as output(), with the dimensions and bytes that the run found. Zero-initialised if the
+  // index is out of range or no run wrote these buffers.
+  aot_tensor_info actual_output(uint32_t index, Span<void* const> outputs) const {
+    aot_tensor_info info = {};
+    info.size = sizeof info;
+    if (outputs.size() != output_count() || aot_actual_output_info(model_, index, outputs.data(), &info) != AOT_OK) {
+      info = {};
+    }
+    return info;
+  }
+
   aot_status SelfTest(aot_error* error = nullptr) const { return aot_self_test(model_, error); }
 
  private:

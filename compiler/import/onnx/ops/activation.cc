@@ -110,27 +110,12 @@ absl::StatusOr<Results> ImportClip(Node& n) {
 
 absl::StatusOr<Results> ImportIdentity(Node& n) { return Results{n.In(0)}; }
 
-absl::StatusOr<Results> ImportDropout(Node& n) {
-  if (n.Has(2)) {
-    ASSIGN_OR_RETURN(const int64_t training, n.ConstantInt(2, "the training mode"));
-    if (training != 0) return Unsupported("training mode", "inference");
-  }
-  Results results{n.In(0)};
-  if (n.Wants(1)) {
-    // Nothing is dropped; before opset 10 the mask had the input's type.
-    const ElementType element = n.version() < 10 ? n.In(0).element() : ElementType::kBool;
-    results.push_back(n.b.Broadcast(n.b.Scalar(element, 1), n.In(0).shape()));
-  }
-  return results;
-}
-
 }  // namespace
 
 Family ActivationFamily() {
   static const std::vector<Operator> operators = {
       {"Celu", {12}, 1, 1, ImportCelu},
       {"Clip", {1, 6, 11, 12, 13}, 1, 3, ImportClip},
-      {"Dropout", {1, 6, 7, 10, 12, 13, 22}, 1, 3, ImportDropout},
       {"Elu", {1, 6, 22}, 1, 1, ImportElu},
       {"Gelu", {20}, 1, 1, ImportGelu},
       {"HardSigmoid", {1, 6, 22}, 1, 1, ImportHardSigmoid},

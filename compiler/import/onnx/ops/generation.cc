@@ -144,30 +144,6 @@ absl::StatusOr<Results> ImportEyeLike(Node& n) {
   return Results{n.b.Cast(n.b.Compare("equal", shifted, Rows(n.b, rows)), element)};
 }
 
-// Positions of non-zero elements, of constants only: the number of results must be known.
-absl::StatusOr<Results> ImportNonZero(Node& n) {
-  const Tensor* x = n.In(0).constant();
-  if (!x) {
-    return Unsupported("the number of results depends on values that are only known at run time", "constant inputs");
-  }
-  const bool real = reference::IsFloat(x->element());
-  std::vector<int64_t> found;
-  for (int64_t i = 0; i < x->size(); ++i) {
-    if (real ? x->GetFloat(i) != 0 : x->GetInt(i) != 0) found.push_back(i);
-  }
-  const int64_t rank = std::max<int64_t>(1, static_cast<int64_t>(x->shape().size()));
-  const int64_t count = static_cast<int64_t>(found.size());
-  Tensor positions(TensorType{ElementType::kInt64, {rank, count}});
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t rest = found[static_cast<size_t>(i)];
-    for (int64_t d = static_cast<int64_t>(x->shape().size()); d-- > 0;) {
-      positions.SetInt(d * count + i, rest % x->shape()[static_cast<size_t>(d)]);
-      rest /= x->shape()[static_cast<size_t>(d)];
-    }
-  }
-  return Results{n.b.Constant(std::move(positions))};
-}
-
 }  // namespace
 
 Family GenerationFamily() {
@@ -175,7 +151,6 @@ Family GenerationFamily() {
       {"Constant", {1, 9, 11, 12, 13, 19, 21, 23, 24, 25}, 0, 0, ImportConstant},
       {"ConstantOfShape", {9, 20, 21, 23, 24, 25}, 1, 1, ImportConstantOfShape},
       {"EyeLike", {9, 22}, 1, 1, ImportEyeLike},
-      {"NonZero", {9, 13}, 1, 1, ImportNonZero},
       {"Range", {11, 27}, 3, 3, ImportRange},
       {"Trilu", {14}, 1, 2, ImportTrilu},
   };

@@ -153,29 +153,6 @@ absl::StatusOr<Results> ImportTopK(Node& n) {
                   {x});
 }
 
-// Elements where a known condition holds, by their positions.
-absl::StatusOr<Results> ImportCompress(Node& n) {
-  Value x = n.In(0);
-  const reference::Tensor* condition = n.In(1).constant();
-  if (!condition || n.In(1).rank() != 1) {
-    return Unsupported("the number of selected elements depends on a condition that is only known at run time",
-                       "constant conditions of one dimension");
-  }
-  int64_t axis = 0;
-  if (n.HasAttribute("axis")) {
-    ASSIGN_OR_RETURN(axis, n.Axis(n.Int("axis", 0), x.rank()));
-  } else {
-    x = n.b.Reshape(x, {Elements(x.shape())});
-  }
-  std::vector<int64_t> positions;
-  for (int64_t i = 0; i < std::min(condition->size(), x.dim(axis)); ++i) {
-    if (condition->GetInt(i) != 0) positions.push_back(i);
-  }
-  Shape shape = x.shape();
-  shape[static_cast<size_t>(axis)] = static_cast<int64_t>(positions.size());
-  return Results{n.b.Emit("gather", {{"axis", axis}}, {x, n.b.Int64s(positions)}, {x.element(), std::move(shape)})};
-}
-
 // Reverses the first elements along the time axis, as many as the batch's length says.
 absl::StatusOr<Results> ImportReverseSequence(Node& n) {
   Builder& b = n.b;
@@ -240,7 +217,6 @@ absl::StatusOr<Results> ImportTensorScatter(Node& n) {
 
 Family IndexingFamily() {
   static const std::vector<Operator> operators = {
-      {"Compress", {9, 11}, 2, 2, ImportCompress},
       {"Gather", {1, 11, 13}, 2, 2, ImportGather},
       {"GatherElements", {11, 13}, 2, 2, ImportGatherElements},
       {"GatherND", {11, 12, 13}, 2, 2, ImportGatherNd},

@@ -23,15 +23,51 @@ Value NormaliseElements(Node& n, double epsilon) {
   return b.Add(b.Mul(b.Div(b.Sub(n.In(0), n.In(3)), deviation), n.In(1)), n.In(2));
 }
 
+// Training: the batch's own mean and variance (population variance), over all dimensions but the channels', or but all
+// but the batch. Gives what inference would take from then on too, and (until opset 13) the statistics themselves.
+absl::StatusOr<Results> TrainBatch(Node& n, double epsilon, bool per_element) {
+  Builder& b = n.b;
+  if (Elements(n.In(0).shape()) == 0) return Unsupported("training on a batch without elements", "other batches");
+  // The statistics may have a wider type than the data.
+  const ElementType element = n.In(3).element(), data = n.In(0).element();
+  const Value x = b.Cast(n.In(0), element);
+  std::vector<int64_t> axes;
+  Shape along(x.shape().size(), 1);
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    if (i == 0 || (i > 1 && !per_element)) {
+      axes.push_back(i);
+    } else {
+      along[static_cast<size_t>(i)] = x.dim(i);
+    }
+  }
+  const Value mean = b.Reduce("reduce_mean", x, axes);
+  const Value centered = b.Sub(x, mean);
+  const Value variance = b.Reduce("reduce_mean", b.Mul(centered, centered), axes);
+  const Value deviation = b.Unary("sqrt", b.Add(variance, b.Scalar(element, epsilon)));
+  auto factor = [&](size_t input) { return b.Reshape(b.Cast(n.In(input), element), along); };
+  const Value y = b.Add(b.Mul(b.Div(centered, deviation), factor(1)), factor(2));
+  const double momentum = n.Float("momentum", 0.9);
+  auto running = [&](size_t input, const Value& current) {
+    const Value kept = b.Mul(n.In(input), b.Scalar(element, momentum));
+    return b.Add(kept, b.Mul(b.Reshape(current, n.In(input).shape()), b.Scalar(element, 1 - momentum)));
+  };
+  Results results{b.Cast(y, data), running(3, mean), running(4, variance)};
+  for (const Value& current : {mean, variance}) results.push_back(b.Reshape(current, n.In(3).shape()));
+  return results;
+}
+
 absl::StatusOr<Results> ImportBatchNormalization(Node& n) {
   const Value& x = n.In(0);
-  if (n.Flag("training_mode", false)) return Unsupported("training mode", "inference (training_mode=0)");
   const double epsilon = n.Float("epsilon", 1e-5);
   RETURN_IF_ERROR(n.RequireRank(0, 1));
   const bool per_element = n.version() < 9 && !n.Flag("spatial", true);
   Shape expected{x.rank() > 1 ? x.dim(1) : 1};
   if (per_element) expected.assign(x.shape().begin() + 1, x.shape().end());
   for (size_t i = 1; i <= 4; ++i) RETURN_IF_ERROR(RequireShape(n, i, expected));
+  // Until opset 13 a node that names the outputs of training trained.
+  bool training = n.Flag("training_mode", false);
+  for (int i = 1; i < 5 && n.version() < 14; ++i) training = training || n.Wants(i);
+  if (training) return TrainBatch(n, epsilon, per_element);
   if (per_element) return Results{NormaliseElements(n, epsilon)};
   return Results{n.b.Emit("batch_norm", {{"epsilon", epsilon}}, {x, n.In(1), n.In(2), n.In(3), n.In(4)}, x.type())};
 }

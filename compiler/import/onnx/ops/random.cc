@@ -15,7 +15,10 @@ class RandomNumbers {
  public:
   explicit RandomNumbers(Node& n) : b_(n.b) {
     // FNV-1a over what tells nodes apart.
-    const std::string text = n.HasAttribute("seed") ? absl::StrCat(n.Float("seed", 0.0)) : std::string(n.name());
+    std::string text(n.name());
+    // Dropout's seed is an integer, that of all others a float.
+    if (n.HasAttribute("seed"))
+      text = n.op() == "Dropout" ? absl::StrCat(n.Int("seed", 0)) : absl::StrCat(n.Float("seed", 0.0));
     for (char c : text) key_ = (key_ ^ static_cast<uint8_t>(c)) * 16777619u;
   }
 
@@ -126,13 +129,44 @@ absl::StatusOr<Results> ImportMultinomial(Node& n) {
   return Results{b.Cast(b.Reshape(best, {batch, samples}), element)};
 }
 
+// Since opset 12 an input says whether the node trains: then elements are dropped with the probability `ratio`, and
+// the others are scaled up. Ratio and mode may come at run time.
+absl::StatusOr<Results> ImportDropout(Node& n) {
+  Builder& b = n.b;
+  const Value& x = n.In(0);
+  for (size_t i = 1; i < 3; ++i) {
+    if (!n.Has(i) || Elements(n.In(i).shape()) == 1) continue;
+    return absl::InvalidArgumentError(absl::StrCat("input ", i, " must have one element"));
+  }
+  const reference::Tensor* mode = n.Has(2) ? n.In(2).constant() : nullptr;
+  if (!n.Has(2) || (mode && mode->GetInt(0) == 0)) {
+    // Nothing is dropped; before opset 10 the mask had the input's type.
+    const ElementType element = n.version() < 10 ? x.element() : ElementType::kBool;
+    return Results{x, n.Wants(1) ? b.Broadcast(b.Scalar(element, 1), x.shape()) : Value()};
+  }
+  RETURN_IF_ERROR(n.RequireFloat(0));
+  RETURN_IF_ERROR(CheckShape(ElementType::kFloat32, x.shape()));
+  const Value training = b.Cast(b.Reshape(n.In(2), {}), ElementType::kBool);
+  const Value ratio = n.Has(1) ? b.Reshape(n.In(1), {}) : b.Scalar(x.element(), 0.5);
+  const Value drawn = RandomNumbers(n).Uniform(x.shape());
+  const Value kept = b.Binary("logical_or", b.Compare("greater_equal", drawn, b.Cast(ratio, ElementType::kFloat32)),
+                              b.Unary("logical_not", training));
+  const Value one = b.Scalar(x.element(), 1);
+  const Value scale = b.Where(training, b.Div(one, b.Sub(one, b.Cast(ratio, x.element()))), one);
+  return Results{b.Where(kept, b.Mul(x, scale), b.Scalar(x.element(), 0)), kept};
+}
+
 }  // namespace
 
 Family RandomFamily() {
   static const std::vector<Operator> operators = {
-      {"Bernoulli", {15, 22}, 1, 1, ImportBernoulli}, {"Multinomial", {7, 22}, 1, 1, ImportMultinomial},
-      {"RandomNormal", {1, 22}, 0, 0, ImportRandom},  {"RandomNormalLike", {1, 22}, 1, 1, ImportRandom},
-      {"RandomUniform", {1, 22}, 0, 0, ImportRandom}, {"RandomUniformLike", {1, 22}, 1, 1, ImportRandom},
+      {"Bernoulli", {15, 22}, 1, 1, ImportBernoulli},
+      {"Multinomial", {7, 22}, 1, 1, ImportMultinomial},
+      {"RandomNormal", {1, 22}, 0, 0, ImportRandom},
+      {"RandomNormalLike", {1, 22}, 1, 1, ImportRandom},
+      {"RandomUniform", {1, 22}, 0, 0, ImportRandom},
+      {"RandomUniformLike", {1, 22}, 1, 1, ImportRandom},
+      {"Dropout", {1, 6, 7, 10, 12, 13, 22}, 1, 3, ImportDropout},
   };
   return {"random numbers", operators};
 }
