@@ -11,6 +11,8 @@ namespace {
 
 // The reference does about 0.5 to 1 multiply-add a nanosecond.
 constexpr double kMaxMultiplyAdds = 3e9;
+// Of the inputs, and of any one value: what a compile may take on the side.
+constexpr int64_t kMaxBytes = int64_t{1} << 30;
 constexpr int64_t kMaxSamples = 1024;  // of all outputs together: 24 KB of manifest
 constexpr uint64_t kSeed = 0x616f745f74657374;
 
@@ -39,6 +41,24 @@ double MultiplyAdds(mlir::func::FuncOp function) {
   return sum;
 }
 
+int64_t Bytes(mlir::Type type) {
+  auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+  if (!tensor) return 0;
+  // Sizes in bytes were checked at import; sub-byte elements count as one.
+  unsigned bits = tensor.getElementType().isIntOrFloat() ? tensor.getElementTypeBitWidth() : 128;
+  return tensor.getNumElements() * std::max<int64_t>(1, bits / 8);
+}
+
+bool FitsMemory(mlir::func::FuncOp function) {
+  int64_t inputs = 0, largest = 0;
+  for (mlir::Type type : function.getArgumentTypes()) inputs += std::min(Bytes(type), kMaxBytes);
+  function.walk([&](mlir::Operation* op) {
+    if (llvm::isa<nn::ConstantOp>(op)) return;  // points into the model
+    for (mlir::Type type : op->getResultTypes()) largest = std::max(largest, Bytes(type));
+  });
+  return inputs < kMaxBytes && largest < kMaxBytes;
+}
+
 emit::SelfTestInput InputOf(reference::ElementType element) {
   emit::SelfTestInput input;
   if (reference::IsFloat(element)) {
@@ -57,7 +77,7 @@ emit::SelfTestInput InputOf(reference::ElementType element) {
 }  // namespace
 
 absl::StatusOr<std::optional<emit::SelfTest>> MakeSelfTest(mlir::func::FuncOp function) {
-  if (MultiplyAdds(function) > kMaxMultiplyAdds) return std::nullopt;
+  if (!FitsMemory(function) || MultiplyAdds(function) > kMaxMultiplyAdds) return std::nullopt;
   emit::SelfTest test;
   test.seed = kSeed;
   std::vector<reference::Tensor> inputs;

@@ -10,8 +10,8 @@
 namespace aot::compiler {
 
 // `function` is the imported model before any pass: expected values never come from the code under test. nullopt if the
-// model has more arithmetic than the reference does in a few seconds, or has types that can't be generated; such an
-// artifact has no self-test.
+// model has more arithmetic than the reference does in a few seconds, tensors of a gigabyte, or types that can't be
+// generated; such an artifact has no self-test.
 absl::StatusOr<std::optional<emit::SelfTest>> MakeSelfTest(mlir::func::FuncOp function);
 
 }  // namespace aot::compiler

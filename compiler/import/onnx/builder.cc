@@ -4,9 +4,12 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/import/onnx/node.h"
+#include "compiler/import/onnx/status_macros.h"
 #include "compiler/import/onnx/tensor_data.h"
 #include "compiler/import/onnx/text.h"
 #include "compiler/ir/NnDialect.h"
+#include "compiler/ir/element_types.h"
 #include "compiler/ir/reference_bridge.h"
 #include "mlir/IR/Builders.h"
 
@@ -28,6 +31,16 @@ constexpr int64_t kMostFoldedProducts = 64 << 20;  // multiplications of a produ
 
 // Tensors of all sequences that an import makes. Each is a copy: a loop that appends n times makes n * n / 2.
 constexpr int64_t kMostSequenceElements = 4'000'000;
+
+// What no handler checks: sizes, and types that an operation isn't defined on.
+absl::Status Check(const Operation& operation, absl::Span<const Value> operands) {
+  for (const TensorType& type : operation.results) RETURN_IF_ERROR(CheckShape(type.element, type.shape));
+  if (nn::NeedsFloats(operation.name) && !reference::IsFloat(operands.front().element())) {
+    return Unsupported(absl::StrCat(operation.name, " of ", reference::Name(operands.front().element())),
+                       "float types");
+  }
+  return absl::OkStatus();
+}
 
 bool IsProduct(absl::string_view name) { return name == "matmul" || name == "conv" || name == "conv_transpose"; }
 
@@ -200,15 +213,13 @@ std::optional<std::vector<Value>> Builder::Evaluate(const Operation& operation,
 }
 
 std::vector<Value> Builder::Emit(const Operation& operation, absl::Span<const Value> operands) {
-  for (const TensorType& type : operation.results) {
-    if (absl::Status size = CheckShape(type.element, type.shape); !size.ok()) {
-      status_.Update(size);
-      // Values that keep their promised types, so that the caller may go on; the import fails in the end.
-      const mlir::Value placeholder = Materialise(Constant(Tensor(TensorType{ElementType::kFloat32, {}})));
-      std::vector<Value> values;
-      for (const TensorType& result : operation.results) values.push_back(FromArgument(placeholder, result));
-      return values;
-    }
+  if (absl::Status status = Check(operation, operands); !status.ok()) {
+    status_.Update(status);
+    // Values that keep their promised types, so that the caller may go on; the import fails in the end.
+    const mlir::Value placeholder = Materialise(Constant(Tensor(TensorType{ElementType::kFloat32, {}})));
+    std::vector<Value> values;
+    for (const TensorType& result : operation.results) values.push_back(FromArgument(placeholder, result));
+    return values;
   }
   if (auto values = Evaluate(operation, operands)) return *std::move(values);
 
@@ -243,7 +254,9 @@ Value Builder::Scalar(ElementType element, double value) const {
   if (reference::IsFloat(element)) {
     tensor.SetFloat(0, value);
   } else {
-    tensor.SetInt(0, static_cast<int64_t>(value));
+    constexpr double kTwo63 = 9223372036854775808.0;
+    const bool inside = value >= -kTwo63 && value < kTwo63;
+    tensor.SetInt(0, inside ? static_cast<int64_t>(value) : value > 0 ? INT64_MAX : INT64_MIN);
   }
   return Constant(std::move(tensor));
 }

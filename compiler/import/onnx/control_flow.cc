@@ -7,6 +7,7 @@
 #include "compiler/import/onnx/graph_importer.h"
 #include "compiler/import/onnx/registry.h"
 #include "compiler/import/onnx/select.h"
+#include "compiler/import/onnx/shape_error.h"
 #include "compiler/import/onnx/status_macros.h"
 #include "compiler/import/onnx/text.h"
 
@@ -159,12 +160,12 @@ absl::StatusOr<Values> GraphImporter::ImportIf(const NodeProto& node, const Valu
   const Value truth = builder_.Reshape(builder_.Cast(condition, ElementType::kBool), {});
   const size_t reported = unsupported_.size();
   absl::StatusOr<Values> chosen = ImportSubgraph(*then_branch, {}, frame, scope);
-  if (absl::IsInvalidArgument(chosen.status())) unsupported_.resize(reported);
+  if (IsShapeError(chosen.status())) unsupported_.resize(reported);
   const size_t reported_else = unsupported_.size();
   absl::StatusOr<Values> other = ImportSubgraph(*else_branch, {}, frame, scope);
-  if (absl::IsInvalidArgument(other.status())) unsupported_.resize(reported_else);
+  if (IsShapeError(other.status())) unsupported_.resize(reported_else);
   for (const auto* branch : {&chosen, &other}) {
-    if (!branch->ok() && !absl::IsInvalidArgument(branch->status())) return branch->status();
+    if (!branch->ok() && !IsShapeError(branch->status())) return branch->status();
   }
   if (!chosen.ok() && !other.ok()) return chosen.status();
   for (const auto* branch : {&chosen, &other}) {
@@ -177,8 +178,13 @@ absl::StatusOr<Values> GraphImporter::ImportIf(const NodeProto& node, const Valu
       results.push_back(Builder::Unsupported());
       continue;
     }
-    const Value a = chosen.ok() ? known : Poison(builder_, known);
-    const Value b = other.ok() ? (*other)[i] : Poison(builder_, known);
+    Value a = known, b = known;
+    if (chosen.ok() && other.ok()) {
+      b = (*other)[i];
+    } else {
+      const absl::Status& impossible = chosen.ok() ? other.status() : chosen.status();
+      ASSIGN_OR_RETURN((chosen.ok() ? b : a), Poison(builder_, known, impossible));
+    }
     ASSIGN_OR_RETURN(Value selected, Select(builder_, truth, a, b, absl::StrCat("output ", i), "the condition"));
     results.push_back(std::move(selected));
   }

@@ -64,6 +64,26 @@ TEST(If, ABranchThatContradictsTheShapesGivesNan) {
   EXPECT_THAT(Values(other->front()), ElementsAre(IsNan(), IsNan()));
 }
 
+TEST(If, ABranchThatCanNeverBeRightIsRefused) {
+  auto refused = [](const GraphProto& else_branch, TensorProto::DataType type) {
+    GraphProto then_branch = Graph({}, {"t"});
+    AddNode(then_branch, "Identity", {"x"}, {"t"});
+    ModelBuilder model(16);
+    model.Input("condition", {}, TensorProto::BOOL).Input("x", {1, 2}, type).Output("y");
+    model.Node("If", {"condition"}, {"y"},
+               {GraphAttribute("then_branch", then_branch), GraphAttribute("else_branch", else_branch)});
+    return ImportStatus(model.Model()).code();
+  };
+  // Not a matter of shapes.
+  GraphProto wrong = Graph({}, {"e"});
+  AddNode(wrong, "Elu", {"x"}, {"e"}, {StringAttribute("alpha", "one")});
+  EXPECT_EQ(refused(wrong, TensorProto::FLOAT), absl::StatusCode::kInvalidArgument);
+  // Integers have no NaN that would show it.
+  GraphProto product = Graph({}, {"e"});
+  AddNode(product, "MatMul", {"x", "x"}, {"e"});
+  EXPECT_EQ(refused(product, TensorProto::INT32), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(If, BranchesOfDifferentShapesAreRefused) {
   const absl::Status status = ImportStatus(IfModel("Transpose").Model());
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;

@@ -133,6 +133,36 @@ TEST(Grids, SampleBetweenAndBeyond) {
   EXPECT_THAT(sample({-1, -1, 1, 1, 1.5, 1}, "linear", "reflection", 1), Pointwise(DoubleNear(1e-5), {1.0, 4.0, 3.75}));
   // A cubic through the elements gives them.
   EXPECT_THAT(sample({-1, 1, 1, -1}, "cubic", "border", 1), Pointwise(DoubleNear(1e-5), {3.0, 2.0}));
+  // A quarter beyond the outermost element, but inside the image: the position stays, so a cubic overshoots. Its four
+  // elements are 1, 1, 1, 2, with Keys' weights at distances 7/4, 3/4, 1/4 and 5/4.
+  const double weight = ((-0.75 * 1.75 + 3.75) * 1.75 - 6) * 1.75 + 3, near = (1.25 * 0.25 - 2.25) * 0.0625 + 1;
+  const double at = ((1.25 * 0.75) - 2.25) * 0.5625 + 1, far = ((-0.75 * 1.25 + 3.75) * 1.25 - 6) * 1.25 + 3;
+  EXPECT_NEAR(weight + near + at + far, 1, 1e-6);
+  EXPECT_THAT(sample({-0.75, -0.5}, "cubic", "border", 0), Pointwise(DoubleNear(1e-5), {weight + at + near + 2 * far}));
+}
+
+// Halves go to the even neighbour in two dimensions, away from zero in three.
+TEST(Grids, NearestOfHalves) {
+  auto sample = [](const Shape& image, const Shape& grid, const std::vector<float>& at) {
+    return Values(Results({"GridSample",
+                           {Floats(image, {1, 2, 3, 4}), Floats(grid, at)},
+                           {StringAttribute("mode", "nearest"), StringAttribute("padding_mode", "border"),
+                            IntAttribute("align_corners", 1)}})[0]);
+  };
+  // Positions 0.5, 1.5 and 2.5 of four elements.
+  const float at[] = {-2.0f / 3, 0.0f, 2.0f / 3};
+  EXPECT_THAT(sample({1, 1, 1, 4}, {1, 1, 3, 2}, {at[0], 0, at[1], 0, at[2], 0}),
+              Pointwise(DoubleNear(0), {1.0, 3.0, 3.0}));
+  EXPECT_THAT(sample({1, 1, 1, 1, 4}, {1, 1, 1, 3, 3}, {at[0], 0, 0, at[1], 0, 0, at[2], 0, 0}),
+              Pointwise(DoubleNear(0), {2.0, 3.0, 4.0}));
+}
+
+// A double keeps its digits.
+TEST(Grids, DoublesStayDoubles) {
+  Tensor x(reference::TensorType{ElementType::kFloat64, {1, 1, 1, 1}});
+  x.SetFloat(0, 1.000000000001);
+  auto result = Results({"GridSample", {x, Floats({1, 1, 1, 2}, {0, 0})}, {}})[0];
+  EXPECT_DOUBLE_EQ(result.GetFloat(0), 1.000000000001);
 }
 
 TEST(Grids, AffinePositions) {

@@ -4,6 +4,7 @@
 #include "absl/strings/str_join.h"
 #include "compiler/import/onnx/extents.h"
 #include "compiler/import/onnx/registry.h"
+#include "compiler/import/onnx/shape_error.h"
 #include "compiler/import/onnx/status_macros.h"
 #include "compiler/import/onnx/text.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -21,7 +22,8 @@ std::string FunctionKey(const std::string& domain, const std::string& name, cons
 }
 
 absl::Status At(const std::string& place, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat(place, ": ", status.message()));
+  const std::string message = absl::StrCat(place, ": ", status.message());
+  return IsShapeError(status) ? ShapeError(message) : absl::Status(status.code(), message);
 }
 
 std::string SupportedOpsets(absl::string_view domain, const Operator& op) {

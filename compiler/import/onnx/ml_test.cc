@@ -179,6 +179,9 @@ TEST(Features, ScalersAndNorms) {
               Pointwise(DoubleNear(1e-6), {3.0 / 7, -4.0 / 7}));
   EXPECT_THAT(Values(RunNode("Normalizer", 1, Floats({1, 2}, {0, 0}), 1, {})[0]), ElementsAre(0, 0));
   EXPECT_THAT(Values(RunNode("Binarizer", 1, x, 1, {FloatAttribute("threshold", 1)})[0]), ElementsAre(1, 0));
+  const Tensor integers = Integers(ElementType::kInt64, {1, 3}, {-1, 0, 1});
+  EXPECT_THAT(Values(RunNode("Binarizer", 1, integers, 1, {FloatAttribute("threshold", -0.5f)})[0]),
+              ElementsAre(0, 1, 1));
   EXPECT_THAT(Values(RunNode(
                   "Imputer", 1, Floats({1, 2}, {kNan, 1}), 1,
                   {FloatsAttribute("imputed_value_floats", {7, 8}), FloatAttribute("replaced_value_float", kNan)})[0]),

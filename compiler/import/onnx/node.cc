@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/import/onnx/shape_error.h"
 #include "compiler/import/onnx/text.h"
 
 namespace aot::import::onnx {
@@ -135,7 +136,7 @@ absl::StatusOr<int64_t> Node::ConstantInt(size_t input, absl::string_view what) 
 
 absl::StatusOr<int64_t> Node::Axis(int64_t axis, int64_t rank, absl::string_view what) const {
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
-  return absl::InvalidArgumentError(absl::StrCat(what, " ", axis, " is outside of [", -rank, ", ", rank - 1, "]"));
+  return ShapeError(absl::StrCat(what, " ", axis, " is outside of [", -rank, ", ", rank - 1, "]"));
 }
 
 absl::StatusOr<std::vector<int64_t>> Node::Axes(std::vector<int64_t> axes, int64_t rank) const {
@@ -152,9 +153,9 @@ absl::StatusOr<std::vector<int64_t>> Node::Axes(std::vector<int64_t> axes, int64
 absl::Status Node::RequireRank(size_t input, int64_t least, int64_t most) const {
   const int64_t rank = In(input).rank();
   if (rank >= least && rank <= most) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("input ", input, " has ", rank, " dimensions (", reference::ToString(In(input).shape()), "), ",
-                   least == most ? "" : "at least ", rank < least || least == most ? least : most, " are expected"));
+  return ShapeError(absl::StrCat("input ", input, " has ", rank, " dimensions (",
+                                 reference::ToString(In(input).shape()), "), ", least == most ? "" : "at least ",
+                                 rank < least || least == most ? least : most, " are expected"));
 }
 
 absl::Status Node::RequireSameElement(size_t a, size_t b) const {
@@ -172,7 +173,7 @@ absl::Status Node::RequireFloat(size_t input) const {
 
 absl::Status Node::RequireBroadcast(absl::Span<const int64_t> a, absl::Span<const int64_t> b) const {
   if (BroadcastShape(a, b)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
+  return ShapeError(
       absl::StrCat("shapes ", reference::ToString(a), " and ", reference::ToString(b), " don't broadcast"));
 }
 

@@ -120,6 +120,27 @@ TEST(Softmax, FlattensBeforeOpset13) {
   Check({11, "Softmax", {2, 2, 2}, x, {IntAttribute("axis", 0)}, {}, {2, 2, 2}, std::vector<double>(8, 0.125)});
 }
 
+TEST(Movement, AbsurdPadsAreRefused) {
+  for (int64_t pad : {INT64_MIN, INT64_MAX}) {
+    ModelBuilder model(13);
+    model.Input("x", {2}).Output("y").Constant(Int64Tensor("pads", {2}, {pad, 0})).Node("Pad", {"x", "pads"}, {"y"});
+    EXPECT_EQ(ImportStatus(model.Model()).code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
+// The powers are beyond float32, the root isn't.
+TEST(Pooling, HighPowers) {
+  for (const char* op : {"LpPool", "GlobalLpPool"}) {
+    std::vector<AttributeProto> attributes = {IntAttribute("p", 100)};
+    if (op[0] == 'L') attributes.push_back(IntsAttribute("kernel_shape", {2}));
+    Check({18, op, {1, 1, 2}, {3, -3}, attributes, {}, {1, 1, 1}, {3 * std::pow(2.0, 0.01)}});
+    attributes[0] = IntAttribute("p", INT64_MAX);
+    ModelBuilder model(18);
+    model.Input("x", {1, 1, 2}).Output("y").Node(op, {"x"}, {"y"}, attributes);
+    EXPECT_EQ(ImportStatus(model.Model()).code(), absl::StatusCode::kUnimplemented);
+  }
+}
+
 TEST(Reduction, AxesAsAttributeAndInput) {
   const std::vector<float> x = {1, 2, 3, 4};
   Check({11, "ReduceSum", {2, 2}, x, {IntsAttribute("axes", {1}), IntAttribute("keepdims", 0)}, {}, {2}, {3, 7}});
@@ -342,6 +363,17 @@ TEST(Pooling, CeilModeAndPadding) {
   Check({13, "GlobalAveragePool", {1, 1, 2, 2}, x, {}, {}, {1, 1, 1, 1}, {2.5}});
 }
 
+TEST(Normalisation, BatchOfOneChannel) {
+  Check({15,
+         "BatchNormalization",
+         {2},
+         {3, 5},
+         {FloatAttribute("epsilon", 0)},
+         {F({1}, {2}), F({1}, {1}), F({1}, {1}), F({1}, {4})},
+         {2},
+         {3, 5}});
+}
+
 TEST(Normalisation, BatchNormalizationAcrossOpsets) {
   const std::vector<TensorProto> factors = {F({2}, {2, 4}), F({2}, {1, 0}), F({2}, {1, 2}), F({2}, {4, 1})};
   const std::vector<AttributeProto> epsilon = {FloatAttribute("epsilon", 0)};
@@ -446,6 +478,63 @@ TEST(Resize, AcrossOpsets) {
   Check({18, "Resize", {1, 1, 1, 2}, x, {IntsAttribute("axes", {3})}, {kAbsent, F({1}, {2})}, {1, 1, 1, 4}, doubled});
 }
 
+// Opset 10 takes the element below where a dimension grows and the one above where it shrinks (ONNX 1.5,
+// test_resize_downsample_nearest).
+TEST(Resize, NearestOfOpset10) {
+  const std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8};
+  Check({10, "Resize", {1, 1, 2, 4}, x, {}, {F({4}, {1, 1, 0.6f, 0.6f})}, {1, 1, 1, 2}, {1, 3}});
+  Check({10, "Resize", {1, 1, 2, 4}, x, {}, {F({4}, {1, 1, 2, 0.6f})}, {1, 1, 4, 2}, {1, 3, 1, 3, 5, 7, 5, 7}});
+}
+
+// One node on x of any type and constants.
+absl::StatusOr<Tensor> RunTyped(int64_t opset, const std::string& op, const Tensor& x,
+                                const std::vector<AttributeProto>& attributes,
+                                std::vector<TensorProto> constants = {}) {
+  ModelBuilder model(opset);
+  model.Input("x", x.shape(), static_cast<TensorProto::DataType>(x.element())).Output("y");
+  std::vector<std::string> inputs = {"x"};
+  for (TensorProto& tensor : constants) {
+    inputs.push_back("c" + std::to_string(inputs.size()));
+    tensor.set_name(inputs.back());
+    model.Constant(tensor);
+  }
+  auto results = RunModel(model.Node(op, inputs, {"y"}, attributes), {x});
+  if (!results.ok()) return results.status();
+  return results->front();
+}
+
+TEST(Integers, GoThroughFloatsAndAreCutOff) {
+  auto run = [](const std::string& op, const std::vector<int64_t>& x, const std::vector<AttributeProto>& attributes,
+                ElementType element = ElementType::kInt32) {
+    auto result = RunTyped(13, op, Integers(element, {static_cast<int64_t>(x.size())}, x), attributes);
+    EXPECT_TRUE(result.ok()) << op << ": " << result.status();
+    return result.ok() ? Values(*result) : std::vector<double>();
+  };
+  EXPECT_THAT(run("Shrink", {-3, -1, 0, 1, 3}, {FloatAttribute("bias", 1.5f), FloatAttribute("lambd", 1)}),
+              ElementsAre(-1, 0, 0, 0, 1));
+  EXPECT_THAT(run("Shrink", {0, 1, 200}, {FloatAttribute("bias", 2)}, ElementType::kUint8), ElementsAre(0, 0, 198));
+  EXPECT_THAT(run("ReduceLogSum", {100, 50, 3}, {}), ElementsAre(5));           // log 153 = 5.03
+  EXPECT_THAT(run("ReduceLogSumExp", {1000, 1000, 1}, {}), ElementsAre(1000));  // 1000.69
+  EXPECT_THAT(run("ReduceL2", {3, 4, 1}, {}), ElementsAre(5));
+}
+
+TEST(Integers, AreRefusedWhereOnlyFloatsHaveAMeaning) {
+  const Tensor x = Integers(ElementType::kInt32, {2}, {4, 9});
+  for (const char* op : {"Sqrt", "Exp", "Sigmoid", "Softmax"}) {
+    const absl::Status status = RunTyped(13, op, x, {}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
+    EXPECT_NE(status.message().find("int32"), std::string::npos) << status;
+  }
+  // A product by a fraction has no exact integer form.
+  const Tensor matrix = Integers(ElementType::kInt32, {1, 1}, {3});
+  const TensorProto two = Int32Tensor("", TensorProto::INT32, {1, 1}, {2});
+  EXPECT_EQ(RunTyped(13, "Gemm", matrix, {FloatAttribute("alpha", 0.5f)}, {two}).status().code(),
+            absl::StatusCode::kUnimplemented);
+  auto tripled = RunTyped(13, "Gemm", matrix, {FloatAttribute("alpha", 3)}, {two});
+  ASSERT_TRUE(tripled.ok()) << tripled.status();
+  EXPECT_THAT(Values(*tripled), ElementsAre(18));
+}
+
 TEST(Quantisation, PerAxisAndBlocks) {
   const TensorProto zero_points = Int32Tensor("", TensorProto::INT8, {2}, {0, 10});
   Check({13, "QuantizeLinear", {1, 2}, {3, 3}, {}, {F({2}, {1, 0.5}), zero_points}, {1, 2}, {3, 16}});
@@ -458,6 +547,31 @@ TEST(Quantisation, PerAxisAndBlocks) {
          {1, 4},
          {2, 2, 6, 6}});
   Check({13, "QuantizeLinear", {2}, {300, -1}, {}, {F({}, {1})}, {2}, {255, 0}});
+}
+
+// The sum, 129032, and the ratio of the scales are no float16 numbers.
+TEST(Quantisation, HalfScalesOfIntegerProducts) {
+  auto scale = [](const std::string& name, float value) {
+    TensorProto tensor;
+    tensor.set_name(name);
+    tensor.set_data_type(TensorProto::FLOAT16);
+    Tensor element(reference::TensorType{ElementType::kFloat16, {}});
+    element.SetFloat(0, value);
+    tensor.set_raw_data(std::string(reinterpret_cast<const char*>(element.bytes().data()), element.bytes().size()));
+    return tensor;
+  };
+  ModelBuilder model(21);
+  model.Input("a", {1, 8}, TensorProto::INT8)
+      .Output("y")
+      .Constant(scale("sa", 0.03125f))
+      .Constant(scale("sb", 0.03125f))
+      .Constant(scale("sy", 1.0f))
+      .Constant(Int32Tensor("zero", TensorProto::INT8, {}, {0}))
+      .Constant(Int32Tensor("b", TensorProto::INT8, {8, 1}, std::vector<int32_t>(8, 127)))
+      .Node("QLinearMatMul", {"a", "sa", "zero", "b", "sb", "zero", "sy", "zero"}, {"y"});
+  auto result = RunModel(model, {Integers(ElementType::kInt8, {1, 8}, std::vector<int64_t>(8, 127))});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(Values(result->front()), ElementsAre(126));  // 129032 / 1024 = 126.007
 }
 
 TEST(Quantisation, IntegerProducts) {

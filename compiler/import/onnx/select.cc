@@ -48,13 +48,17 @@ absl::StatusOr<Value> Select(Builder& builder, const Value& truth, const Value& 
   return Builder::Optional(elements.empty() ? Value() : elements.front());
 }
 
-Value Poison(Builder& builder, const Value& like) {
+absl::StatusOr<Value> Poison(Builder& builder, const Value& like, const absl::Status& why) {
   if (like.is_tensor()) {
-    const double value = reference::IsFloat(like.element()) ? std::numeric_limits<double>::quiet_NaN() : 0;
-    return builder.Broadcast(builder.Scalar(like.element(), value), like.shape());
+    if (!reference::IsFloat(like.element())) return why;
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    return builder.Broadcast(builder.Scalar(like.element(), nan), like.shape());
   }
   std::vector<Value> elements;
-  for (const Value& element : like.elements()) elements.push_back(Poison(builder, element));
+  for (const Value& element : like.elements()) {
+    ASSIGN_OR_RETURN(Value poison, Poison(builder, element, why));
+    elements.push_back(std::move(poison));
+  }
   if (like.kind() == Value::Kind::kSequence) return builder.Sequence(like.element(), std::move(elements));
   return Builder::Optional(elements.empty() ? Value() : elements.front());
 }

@@ -15,7 +15,8 @@ namespace aot::import::onnx {
 absl::StatusOr<Value> Select(Builder& builder, const Value& truth, const Value& a, const Value& b,
                              absl::string_view what, absl::string_view decider);
 
-// A value of the same form for a branch that can't run: NaN, or 0 where the element type has none.
-Value Poison(Builder& builder, const Value& like);
+// A value of the same form for a branch that can't run because of the error `why`: NaN, which shows where it should
+// come to be used. Other element types have nothing like it: gives `why`.
+absl::StatusOr<Value> Poison(Builder& builder, const Value& like, const absl::Status& why);
 
 }  // namespace aot::import::onnx

@@ -51,7 +51,11 @@ absl::StatusOr<Results> ImportThresholdedRelu(Node& n) {
 }
 
 absl::StatusOr<Results> ImportShrink(Node& n) {
-  return Results{n.b.Unary("shrink", n.In(0), {{"bias", n.Float("bias", 0.0)}, {"lambd", n.Float("lambd", 0.5)}})};
+  // Bias and lambd are floats whatever the input is; of integers, only the result is cut off.
+  const Value& x = n.In(0);
+  const Value real = reference::IsFloat(x.element()) ? x : n.b.Cast(x, ElementType::kFloat64);
+  const Value shrunk = n.b.Unary("shrink", real, {{"bias", n.Float("bias", 0.0)}, {"lambd", n.Float("lambd", 0.5)}});
+  return Results{n.b.Cast(shrunk, x.element())};
 }
 
 absl::StatusOr<Results> ImportGelu(Node& n) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/ops/window.h"
 #include "compiler/import/onnx/registry.h"
+#include "compiler/import/onnx/shape_error.h"
 
 namespace aot::import::onnx {
 namespace {
@@ -21,9 +22,9 @@ absl::Status CheckBias(const Value& bias, int64_t channels, reference::ElementTy
 
 absl::Status CheckSpatialRank(const Value& input, const Value& filter) {
   if (input.rank() != filter.rank() || input.rank() < 3) {
-    return absl::InvalidArgumentError(absl::StrCat("input ", reference::ToString(input.shape()), " and filter ",
-                                                   reference::ToString(filter.shape()),
-                                                   " must have the same number of dimensions, at least 3"));
+    return ShapeError(absl::StrCat("input ", reference::ToString(input.shape()), " and filter ",
+                                   reference::ToString(filter.shape()),
+                                   " must have the same number of dimensions, at least 3"));
   }
   if (input.rank() > 5) {
     return Unsupported(absl::StrCat(input.rank() - 2, " spatial dimensions"), "1 to 3 spatial dimensions");
@@ -58,9 +59,9 @@ absl::StatusOr<Results> ImportConvTranspose(Node& n) {
   const size_t rank = static_cast<size_t>(input.rank()) - 2;
   const int64_t group = n.Int("group", 1);
   if (group < 1 || input.dim(1) != filter.dim(0) || input.dim(1) % group != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input ", reference::ToString(input.shape()), ", filter ", reference::ToString(filter.shape()),
-                     " and group ", group, " don't fit: the filter needs the input's channels, a multiple of group"));
+    return ShapeError(absl::StrCat("input ", reference::ToString(input.shape()), ", filter ",
+                                   reference::ToString(filter.shape()), " and group ", group,
+                                   " don't fit: the filter needs the input's channels, a multiple of group"));
   }
   ASSIGN_OR_RETURN(Window window,
                    ReadWindow(n, rank, std::vector<int64_t>(filter.shape().begin() + 2, filter.shape().end())));
@@ -88,7 +89,7 @@ absl::StatusOr<Results> ImportConvTranspose(Node& n) {
   }
   Shape shape{input.dim(0), filter.dim(1) * group};
   for (int64_t size : sizes) {
-    if (size < 1) return absl::InvalidArgumentError(absl::StrCat("the output would have a dimension of ", size));
+    if (size < 1) return ShapeError(absl::StrCat("the output would have a dimension of ", size));
     shape.push_back(size);
   }
   RETURN_IF_ERROR(CheckBias(n.In(2), shape[1], input.element()));
@@ -105,10 +106,10 @@ absl::StatusOr<Value> Convolve(Node& n, const Value& input, const Value& filter,
   RETURN_IF_ERROR(CheckSpatialRank(input, filter));
   const int64_t group = n.Int("group", 1);
   if (group < 1 || filter.dim(0) % group != 0 || input.dim(1) != filter.dim(1) * group) {
-    return absl::InvalidArgumentError(absl::StrCat("input ", reference::ToString(input.shape()), ", filter ",
-                                                   reference::ToString(filter.shape()), " and group ", group,
-                                                   " don't fit: the input needs group x ", filter.dim(1),
-                                                   " channels, the filter a multiple of group outputs"));
+    return ShapeError(absl::StrCat("input ", reference::ToString(input.shape()), ", filter ",
+                                   reference::ToString(filter.shape()), " and group ", group,
+                                   " don't fit: the input needs group x ", filter.dim(1),
+                                   " channels, the filter a multiple of group outputs"));
   }
   RETURN_IF_ERROR(CheckBias(bias, filter.dim(0), result));
   ASSIGN_OR_RETURN(Window window, ReadWindow(n, static_cast<size_t>(input.rank()) - 2,

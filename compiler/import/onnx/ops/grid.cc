@@ -14,7 +14,7 @@ using reference::Shape;
 using reference::Tensor;
 using reference::TensorType;
 
-// Positions along one dimension of the image, in float32, of shape [N, 1, P] for P points.
+// Positions along one dimension of the image, of shape [N, 1, P] for P points.
 struct Coordinate {
   Value position;
   int64_t size = 0;          // of the dimension
@@ -30,16 +30,16 @@ class GridSampler {
   Value Sample() {
     const Value& x = n_.In(0);
     const Value& grid = n_.In(1);
+    if (x.element() == ElementType::kFloat64) compute_ = ElementType::kFloat64;
     const int64_t dims = x.rank() - 2;
     const int64_t batch = x.dim(0), channels = x.dim(1);
     points_ = Elements(absl::MakeConstSpan(grid.shape()).subspan(1, static_cast<size_t>(dims)));
-    const Value flat_grid = b_.Reshape(b_.Cast(grid, ElementType::kFloat32), {batch, points_, dims});
+    const Value flat_grid = b_.Reshape(b_.Cast(grid, compute_), {batch, points_, dims});
     for (int64_t i = 0; i < dims; ++i) {
       const Value part = b_.Slice(flat_grid, {0, 0, dims - 1 - i}, {1, 1, 1}, {batch, points_, 1});
       coordinates_.push_back(Locate(b_.Reshape(part, {batch, 1, points_}), x.dim(i + 2)));
     }
-    image_ = b_.Reshape(b_.Cast(x, ElementType::kFloat32),
-                        {batch, channels, Elements(absl::MakeConstSpan(x.shape()).subspan(2))});
+    image_ = b_.Reshape(b_.Cast(x, compute_), {batch, channels, Elements(absl::MakeConstSpan(x.shape()).subspan(2))});
     AddTaps(0, Value(), Value());
     Shape shape = {batch, channels};
     shape.insert(shape.end(), grid.shape().begin() + 1, grid.shape().end() - 1);
@@ -47,7 +47,7 @@ class GridSampler {
   }
 
  private:
-  Value F(double value) { return b_.Scalar(ElementType::kFloat32, value); }
+  Value F(double value) { return b_.Scalar(compute_, value); }
   Value Clamp(const Value& x, double low, double high) {
     return b_.Binary("min", b_.Binary("max", x, F(low)), F(high));
   }
@@ -62,10 +62,23 @@ class GridSampler {
     const Value from_zero = b_.Add(normal, F(1));
     c.position = align_corners_ ? b_.Mul(from_zero, F((count - 1) / 2))
                                 : b_.Mul(b_.Sub(b_.Mul(from_zero, F(count)), F(1)), F(0.5));
-    if (mode_ == "nearest") c.position = b_.Unary("round", c.position);
-    if (padding_ == "border") c.position = Clamp(c.position, 0, count - 1);
+    if (mode_ == "nearest") c.position = Nearest(c.position);
+    if (padding_ == "border") {
+      // Positions between the border and the outermost element stay: a cubic sees them.
+      const Value outside = b_.Emit(
+          "logical_or", {}, {b_.Compare("less", c.position, F(c.low)), b_.Compare("greater", c.position, F(c.high))},
+          {ElementType::kBool, c.position.shape()});
+      c.position = b_.Where(outside, Clamp(c.position, 0, count - 1), c.position);
+    }
     if (padding_ == "reflection") c.position = Reflect(c, c.position);
     return c;
+  }
+
+  // Halves go to the even neighbour, in three dimensions away from zero: as PyTorch does, which ONNX follows.
+  Value Nearest(const Value& position) {
+    if (n_.In(0).rank() != 5) return b_.Unary("round", position);
+    const Value whole = b_.Unary("floor", b_.Add(b_.Unary("abs", position), F(0.5)));
+    return b_.Where(b_.Compare("less", position, F(0)), b_.Unary("neg", whole), whole);
   }
 
   // Folds positions at the borders until they are between them: a triangle wave.
@@ -134,6 +147,7 @@ class GridSampler {
   Builder& b_;
   const std::string mode_, padding_;
   const bool align_corners_;
+  ElementType compute_ = ElementType::kFloat32;
   int64_t points_ = 0;
   std::vector<Coordinate> coordinates_;
   Value image_, sum_;

@@ -50,7 +50,7 @@ absl::StatusOr<Value> Loss(Node& n, const Value& log_probabilities) {
   Value ignored;
   if (n.HasAttribute("ignore_index")) {
     // An ignored label need not be a class: read class 0 instead and take it out afterwards.
-    const Value ignore = b.Scalar(labels.element(), static_cast<double>(n.Int("ignore_index", 0)));
+    const Value ignore = b.Cast(b.Reshape(b.Int64s({n.Int("ignore_index", 0)}), {}), labels.element());
     ignored = b.Compare("equal", labels, ignore);
     labels = b.Where(ignored, b.Scalar(labels.element(), 0), labels);
   }

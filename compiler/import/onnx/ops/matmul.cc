@@ -1,7 +1,10 @@
 // Matrix products.
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/ops/matrix_product.h"
 #include "compiler/import/onnx/registry.h"
+#include "compiler/import/onnx/shape_error.h"
 
 namespace aot::import::onnx {
 
@@ -14,8 +17,8 @@ absl::StatusOr<Value> MatrixProduct(Node& n, const Value& lhs, const Value& rhs,
   if (lhs.rank() == 1) a = n.b.Reshape(lhs, {1, lhs.dim(0)});
   if (rhs.rank() == 1) b = n.b.Reshape(rhs, {rhs.dim(0), 1});
   if (a.dim(a.rank() - 1) != b.dim(b.rank() - 2)) {
-    return absl::InvalidArgumentError(absl::StrCat("shapes ", reference::ToString(lhs.shape()), " and ",
-                                                   reference::ToString(rhs.shape()), " don't multiply"));
+    return ShapeError(absl::StrCat("shapes ", reference::ToString(lhs.shape()), " and ",
+                                   reference::ToString(rhs.shape()), " don't multiply"));
   }
   RETURN_IF_ERROR(n.RequireBroadcast(absl::MakeConstSpan(a.shape()).first(a.shape().size() - 2),
                                      absl::MakeConstSpan(b.shape()).first(b.shape().size() - 2)));
@@ -50,8 +53,11 @@ absl::StatusOr<Value> Gemm(Node& n) {
   const bool trans_a = n.Flag("transA", false), trans_b = n.Flag("transB", false);
   const double alpha = n.Float("alpha", 1.0), beta = n.Float("beta", 1.0);
   if (a.dim(trans_a ? 0 : 1) != c.dim(trans_b ? 1 : 0)) {
-    return absl::InvalidArgumentError(absl::StrCat("shapes ", reference::ToString(a.shape()), " and ",
-                                                   reference::ToString(c.shape()), " don't multiply"));
+    return ShapeError(absl::StrCat("shapes ", reference::ToString(a.shape()), " and ", reference::ToString(c.shape()),
+                                   " don't multiply"));
+  }
+  if (!reference::IsFloat(a.element()) && (alpha != std::trunc(alpha) || beta != std::trunc(beta))) {
+    return Unsupported(absl::StrCat("alpha ", alpha, " and beta ", beta, " with integers"), "integers for both");
   }
   Value result = n.b.MatMul(a, c, trans_a, trans_b);
   auto scaled = [&](const Value& x, double factor) {

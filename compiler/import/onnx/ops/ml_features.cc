@@ -54,7 +54,10 @@ absl::StatusOr<Results> ImportNormalizer(Node& n) {
 
 absl::StatusOr<Results> ImportBinarizer(Node& n) {
   const Value& x = n.In(0);
-  const Value above = n.b.Compare("greater", x, n.b.Scalar(x.element(), n.Float("threshold", 0.0)));
+  double threshold = n.Float("threshold", 0.0);
+  // An integer is above a fraction if it is above the integer below.
+  if (!reference::IsFloat(x.element())) threshold = std::floor(threshold);
+  const Value above = n.b.Compare("greater", x, n.b.Scalar(x.element(), threshold));
   return Results{n.b.Cast(above, x.element())};
 }
 
@@ -70,7 +73,7 @@ absl::StatusOr<Results> ImportImputer(Node& n) {
       return absl::InvalidArgumentError(absl::StrCat("imputed_value_int64s has ", imputed.size(), " entries"));
     }
     const Value missing =
-        b.Compare("equal", x, b.Scalar(x.element(), static_cast<double>(n.Int("replaced_value_int64", 0))));
+        b.Compare("equal", x, b.Cast(b.Reshape(b.Int64s({n.Int("replaced_value_int64", 0)}), {}), x.element()));
     return Results{b.Where(missing, b.Cast(b.Int64s(imputed), x.element()), x)};
   }
   ASSIGN_OR_RETURN(const Value imputed,
@@ -171,7 +174,7 @@ absl::StatusOr<Value> EncoderDefault(Node& n, ElementType element) {
     return n.b.Reshape(n.b.Constant(std::move(value)), {});
   }
   if (reference::IsFloat(element)) return n.b.Scalar(element, n.Float("default_float", -0.0));
-  return n.b.Scalar(element, static_cast<double>(n.Int("default_int64", -1)));
+  return n.b.Cast(n.b.Reshape(n.b.Int64s({n.Int("default_int64", -1)}), {}), element);
 }
 
 absl::StatusOr<Results> ImportLabelEncoder(Node& n) {

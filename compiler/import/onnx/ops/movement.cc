@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/registry.h"
+#include "compiler/import/onnx/shape_error.h"
 #include "compiler/import/onnx/text.h"
 
 namespace aot::import::onnx {
@@ -44,9 +45,8 @@ absl::StatusOr<Results> ImportConcat(Node& n) {
     Shape expected = n.In(0).shape();
     if (n.In(i).rank() == rank) expected[static_cast<size_t>(axis)] = n.In(i).dim(axis);
     if (n.In(i).shape() != expected) {
-      return absl::InvalidArgumentError(absl::StrCat("inputs 0 and ", i, " are ", reference::ToString(n.In(0).shape()),
-                                                     " and ", reference::ToString(n.In(i).shape()), "; only dimension ",
-                                                     axis, " may differ"));
+      return ShapeError(absl::StrCat("inputs 0 and ", i, " are ", reference::ToString(n.In(0).shape()), " and ",
+                                     reference::ToString(n.In(i).shape()), "; only dimension ", axis, " may differ"));
     }
     // What is empty along the axis adds nothing.
     if (n.In(i).dim(axis) != 0) values.push_back(n.In(i));
@@ -71,8 +71,7 @@ absl::StatusOr<std::vector<int64_t>> SplitSizes(Node& n, int64_t size) {
     if (count < 1 || count > kMostNodes) return absl::InvalidArgumentError("num_outputs must be at least 1");
     const int64_t part = (size + count - 1) / count;
     if (part * count != size && n.version() < 18) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a dimension of ", size, " can't be split into ", count, " equal parts"));
+      return ShapeError(absl::StrCat("a dimension of ", size, " can't be split into ", count, " equal parts"));
     }
     for (int64_t i = 0, left = size; i < count; ++i, left -= part) sizes.push_back(std::clamp<int64_t>(left, 0, part));
   }
@@ -82,8 +81,8 @@ absl::StatusOr<std::vector<int64_t>> SplitSizes(Node& n, int64_t size) {
     total += part;
   }
   if (total != size || static_cast<int64_t>(sizes.size()) < outputs) {
-    return absl::InvalidArgumentError(absl::StrCat("a dimension of ", size, " is split into ", sizes.size(),
-                                                   " parts of ", total, " elements for ", outputs, " outputs"));
+    return ShapeError(absl::StrCat("a dimension of ", size, " is split into ", sizes.size(), " parts of ", total,
+                                   " elements for ", outputs, " outputs"));
   }
   return sizes;
 }
@@ -245,7 +244,8 @@ absl::StatusOr<Results> ImportPad(Node& n) {
   for (size_t i = 0; i < axes.size(); ++i) {
     const size_t axis = static_cast<size_t>(axes[i] < 0 ? axes[i] + x.rank() : axes[i]);
     const int64_t begin = pads[i], end = pads[axes.size() + i], dim = shape[axis];
-    if (std::max(std::abs(begin), std::abs(end)) > kMostTensorBytes || dim + begin + end < 0) {
+    auto absurd = [](int64_t pad) { return pad > kMostTensorBytes || pad < -kMostTensorBytes; };
+    if (absurd(begin) || absurd(end) || dim + begin + end < 0) {
       return absl::InvalidArgumentError(absl::StrCat("pads of ", begin, " and ", end, " for a dimension of ", dim));
     }
     if (mode != "constant" && dim == 0 && begin + end > 0) {

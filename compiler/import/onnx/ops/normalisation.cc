@@ -69,7 +69,11 @@ absl::StatusOr<Results> ImportBatchNormalization(Node& n) {
   for (int i = 1; i < 5 && n.version() < 14; ++i) training = training || n.Wants(i);
   if (training) return TrainBatch(n, epsilon, per_element);
   if (per_element) return Results{NormaliseElements(n, epsilon)};
-  return Results{n.b.Emit("batch_norm", {{"epsilon", epsilon}}, {x, n.In(1), n.In(2), n.In(3), n.In(4)}, x.type())};
+  // A batch alone has one channel.
+  const Value with_channels = x.rank() > 1 ? x : n.b.Reshape(x, {x.dim(0), 1});
+  const Value normal = n.b.Emit("batch_norm", {{"epsilon", epsilon}},
+                                {with_channels, n.In(1), n.In(2), n.In(3), n.In(4)}, with_channels.type());
+  return Results{n.b.Reshape(normal, x.shape())};
 }
 
 absl::StatusOr<Results> ImportInstanceNormalization(Node& n) {

@@ -14,17 +14,21 @@ using reference::Attributes;
 using reference::ElementType;
 using reference::Shape;
 
+constexpr int64_t kLargestP = int64_t{1} << 53;
+
 // p was a float in version 1 of the Lp operators.
 absl::StatusOr<int64_t> ReadP(Node& n) {
   int64_t p = 2;
   if (n.version() < 2) {
     const double value = n.Float("p", 2.0);
-    if (value != std::floor(value) || value > 1e6) return Unsupported("a fractional p", "integers");
+    if (value != std::floor(value) || value > 1e6) return Unsupported("a fractional p", "integers up to 1e6");
     p = static_cast<int64_t>(value);
   } else {
     p = n.Int("p", 2);
   }
   if (p < 1) return absl::InvalidArgumentError(absl::StrCat("p is ", p, ", it must be at least 1"));
+  // What float64 has exactly, which powers are computed in.
+  if (p > kLargestP) return Unsupported(absl::StrCat("p of ", p), absl::StrCat("p of at most ", kLargestP));
   return p;
 }
 
@@ -115,15 +119,16 @@ absl::StatusOr<Results> ImportGlobalPool(Node& n) {
   for (int64_t i = 2; i < x.rank(); ++i) spatial.push_back(i);
   if (n.op() == "GlobalAveragePool") return Results{n.b.Reduce("reduce_mean", x, spatial)};
   if (n.op() == "GlobalMaxPool") return Results{n.b.Reduce("reduce_max", x, spatial)};
-  // (sum |x|^p)^(1/p)
+  // (sum |x|^p)^(1/p); the powers of higher p leave float32's range.
+  RETURN_IF_ERROR(n.RequireFloat(0));
   ASSIGN_OR_RETURN(const int64_t p, ReadP(n));
-  const Value magnitude = n.b.Unary("abs", x);
-  if (p == 1) return Results{n.b.Reduce("reduce_sum", magnitude, spatial)};
-  const Value exponent = n.b.Scalar(x.element(), static_cast<double>(p));
-  const Value inverse = n.b.Scalar(x.element(), 1.0 / static_cast<double>(p));
-  const Value powers = p == 2 ? n.b.Mul(x, x) : n.b.Binary("pow", magnitude, exponent);
+  if (p == 1) return Results{n.b.Reduce("reduce_sum", n.b.Unary("abs", x), spatial)};
+  if (p == 2) return Results{n.b.Unary("sqrt", n.b.Reduce("reduce_sum", n.b.Mul(x, x), spatial))};
+  const Value magnitude = n.b.Unary("abs", n.b.Cast(x, ElementType::kFloat64));
+  const Value powers = n.b.Binary("pow", magnitude, n.b.Scalar(ElementType::kFloat64, static_cast<double>(p)));
   const Value sum = n.b.Reduce("reduce_sum", powers, spatial);
-  return Results{p == 2 ? n.b.Unary("sqrt", sum) : n.b.Binary("pow", sum, inverse)};
+  const Value inverse = n.b.Scalar(ElementType::kFloat64, 1.0 / static_cast<double>(p));
+  return Results{n.b.Cast(n.b.Binary("pow", sum, inverse), x.element())};
 }
 
 }  // namespace

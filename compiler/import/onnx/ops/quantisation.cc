@@ -93,12 +93,14 @@ absl::StatusOr<Results> ImportConvInteger(Node& n) {
   return Results{sum};
 }
 
-// From an exact sum to the result's quantisation: one multiplication by the ratio of the scales, one rounding.
+// From an exact sum to the result's quantisation: one multiplication by the ratio of the scales, one rounding. In
+// float32 whatever the scales' type is: a sum of products soon leaves the range and the precision of 16 bits.
 Value Requantise(Builder& b, const Value& sum, const Value& input_scale, const Value& weight_scale, const Value& scale,
                  const Value& zero_point) {
-  const Value ratio = b.Div(b.Mul(input_scale, weight_scale), scale);
-  const Value real = b.Mul(b.Cast(sum, scale.element()), ratio);
-  return b.Emit("quantize", {}, {real, b.Scalar(scale.element(), 1.0), zero_point},
+  auto wide = [&](const Value& x) { return b.Cast(x, ElementType::kFloat32); };
+  const Value ratio = b.Div(b.Mul(wide(input_scale), wide(weight_scale)), wide(scale));
+  const Value real = b.Mul(wide(sum), ratio);
+  return b.Emit("quantize", {}, {real, b.Scalar(ElementType::kFloat32, 1.0), zero_point},
                 {zero_point.element(), sum.shape()});
 }
 

@@ -44,11 +44,17 @@ Value ReduceOver(Builder& b, absl::string_view op, const Value& x, const std::ve
   if (op == "ReduceMin") return b.Reduce("reduce_min", x, axes);
   if (op == "ReduceL1") return b.Reduce("reduce_sum", b.Unary("abs", x), axes);
   if (op == "ReduceSumSquare") return b.Reduce("reduce_sum", b.Mul(x, x), axes);
-  if (op == "ReduceLogSum") return b.Unary("log", b.Reduce("reduce_sum", x, axes));
-  if (op == "ReduceLogSumExp") return LogSumExp(b, x, axes);
-  // ReduceL2. Integers go through float, as their square root would be cut off.
+  // Integers go through float64, and only the result is cut off.
   const Value real = reference::IsFloat(x.element()) ? x : b.Cast(x, ElementType::kFloat64);
-  return b.Cast(b.Unary("sqrt", b.Reduce("reduce_sum", b.Mul(real, real), axes)), x.element());
+  Value result;
+  if (op == "ReduceLogSum") {
+    result = b.Unary("log", b.Reduce("reduce_sum", real, axes));
+  } else if (op == "ReduceLogSumExp") {
+    result = LogSumExp(b, real, axes);
+  } else {  // ReduceL2
+    result = b.Unary("sqrt", b.Reduce("reduce_sum", b.Mul(real, real), axes));
+  }
+  return b.Cast(result, x.element());
 }
 
 // Axes are an attribute until opset 12 for ReduceSum and 17 for the others, an input afterwards.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/registry.h"
@@ -32,9 +33,8 @@ absl::Status FromScales(Sizes& sizes, size_t axis, double scale, double extent) 
 
 Sizes Unchanged(const Value& x) { return {std::vector<double>(static_cast<size_t>(x.rank()), 1.0), x.shape()}; }
 
-Value Emit(Node& n, const Sizes& sizes, const std::string& mode, const std::string& coordinates,
+Value Emit(Node& n, const Value& x, const Sizes& sizes, const std::string& mode, const std::string& coordinates,
            const std::string& nearest, std::vector<double> roi) {
-  const Value& x = n.In(0);
   if (sizes.shape == x.shape() && coordinates != "tf_crop_and_resize" &&
       std::all_of(sizes.scales.begin(), sizes.scales.end(), [](double scale) { return scale == 1.0; })) {
     return x;
@@ -104,11 +104,19 @@ absl::StatusOr<Results> ImportUpsample(Node& n) {
   if (mode != "nearest" && mode != "linear") {
     return absl::InvalidArgumentError(absl::StrCat("mode is ", Quoted(mode), "; it must be nearest or linear"));
   }
-  Sizes sizes = Unchanged(x);
+  Sizes shrunk = Unchanged(x), sizes = shrunk;
   for (size_t i = 0; i < scales.size(); ++i) {
     RETURN_IF_ERROR(FromScales(sizes, i, scales[i], static_cast<double>(x.shape()[i])));
+    if (scales[i] < 1) std::tie(shrunk.shape[i], shrunk.scales[i]) = std::tie(sizes.shape[i], sizes.scales[i]);
   }
-  return Results{Emit(n, sizes, mode, "asymmetric", "floor", WholeRegion(x))};
+  if (mode == "linear") return Results{Emit(n, x, sizes, mode, "asymmetric", "floor", WholeRegion(x))};
+  // The nearest element is the one below where a dimension grows and the one above where it shrinks; dimensions are
+  // independent of each other.
+  const Value small = Emit(n, x, shrunk, mode, "asymmetric", "ceil", WholeRegion(x));
+  for (size_t i = 0; i < scales.size(); ++i) {
+    if (scales[i] < 1) sizes.scales[i] = 1;
+  }
+  return Results{Emit(n, small, sizes, mode, "asymmetric", "floor", WholeRegion(x))};
 }
 
 // Output sizes that were asked for, some of them adjusted to keep the aspect ratio.
@@ -221,7 +229,7 @@ absl::StatusOr<Results> ImportResize(Node& n) {
     }
     return Results{EmitTfNearest(n, sizes, nearest == "round_prefer_floor")};
   }
-  return Results{Emit(n, sizes, mode, coordinates, nearest, std::move(roi))};
+  return Results{Emit(n, x, sizes, mode, coordinates, nearest, std::move(roi))};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/registry.h"
+#include "compiler/import/onnx/shape_error.h"
 
 namespace aot::import::onnx {
 namespace {
@@ -45,9 +46,9 @@ absl::StatusOr<Results> ImportReshape(Node& n) {
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0 && !allow_zero) {
       if (static_cast<int64_t>(i) >= x.rank()) {
-        return absl::InvalidArgumentError(absl::StrCat("dimension ", i,
-                                                       " of the shape is 0 (copied from the input), but the input has ",
-                                                       x.rank(), " dimensions"));
+        return ShapeError(absl::StrCat("dimension ", i,
+                                       " of the shape is 0 (copied from the input), but the input has ", x.rank(),
+                                       " dimensions"));
       }
       shape[i] = x.dim(static_cast<int64_t>(i));
     }
@@ -66,8 +67,8 @@ absl::StatusOr<Results> ImportReshape(Node& n) {
     shape[static_cast<size_t>(inferred)] = 0;
   }
   if (known != count) {
-    return absl::InvalidArgumentError(absl::StrCat("an input of ", reference::ToString(x.shape()), " has ", count,
-                                                   " elements, the shape ", reference::ToString(shape), " does not"));
+    return ShapeError(absl::StrCat("an input of ", reference::ToString(x.shape()), " has ", count,
+                                   " elements, the shape ", reference::ToString(shape), " does not"));
   }
   return Results{n.b.Reshape(x, std::move(shape))};
 }
@@ -87,8 +88,7 @@ absl::StatusOr<Results> ImportSqueeze(Node& n) {
   for (int64_t i = 0; i < x.rank(); ++i) {
     const bool chosen = std::binary_search(axes.begin(), axes.end(), i);
     if (chosen && x.dim(i) != 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("dimension ", i, " is ", x.dim(i), "; only dimensions of 1 can go"));
+      return ShapeError(absl::StrCat("dimension ", i, " is ", x.dim(i), "; only dimensions of 1 can go"));
     }
     if (!chosen && !(all && x.dim(i) == 1)) shape.push_back(x.dim(i));
   }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "compiler/import/onnx/shape_error.h"
 #include "compiler/import/onnx/text.h"
 
 namespace aot::import::onnx {
@@ -74,9 +75,8 @@ absl::StatusOr<reference::Shape> SlidingSizes(Window& window, absl::Span<const i
     }
     const int64_t room = in + begin + end - extent;
     if (room < 0) {
-      return absl::InvalidArgumentError(absl::StrCat("the window of ", extent,
-                                                     " elements is larger than the padded input of ", in + begin + end,
-                                                     " in spatial dimension ", i));
+      return ShapeError(absl::StrCat("the window of ", extent, " elements is larger than the padded input of ",
+                                     in + begin + end, " in spatial dimension ", i));
     }
     int64_t out = (ceil_mode ? CeilDiv(room, stride) : room / stride) + 1;
     // No window starts in the padding at the end.
