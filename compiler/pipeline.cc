@@ -146,11 +146,12 @@ absl::StatusOr<Artifact> Compile(const Model& model, const Options& options, con
   report(Stage::kEmit, 0, 1);
   auto code = emit::LinkCode(*objects, **target, static_cast<uint64_t>(program->weights_size));
   if (!code.ok()) return code.status();
+  auto vector = self_test.get();
+  if (!vector.ok()) return vector.status();
+  untouched = nullptr;
   auto weights = schedule::PackWeights(*program);
   if (!weights.ok()) return weights.status();
   emit::ManifestData data = Describe(*imported, *program, options, **target, *key, model_digest);
-  auto vector = self_test.get();
-  if (!vector.ok()) return vector.status();
   data.self_test = *std::move(vector);
   auto artifact = emit::BuildArtifact(data, *std::move(code), *std::move(weights));
   if (artifact.ok()) report(Stage::kEmit, 1, 1);

@@ -1,4 +1,5 @@
-// The entry function: one call for each step, with the addresses that the arena plan fixed.
+// The entry function: one call for each step, with the addresses that the arena plan fixed. Long programs are cut into
+// parts, one function each: LLVM takes more than linear time for one function of tens of thousands of calls.
 #include "runtime/format/entry.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/codegen/generate.h"
@@ -10,6 +11,9 @@ namespace aot::codegen {
 namespace {
 
 using Kind = schedule::Location::Kind;
+
+// Steps in one function.
+constexpr size_t kStepsInPart = 256;
 
 // Members of aot_code_args by number (runtime/format/entry.h).
 enum Member { kInputs = 1, kOutputs = 2, kArena = 3, kWeights = 4, kTrace = 7, kTraceContext = 8, kMembers = 9 };
@@ -25,91 +29,152 @@ llvm::Function* DeclareKernel(llvm::Module& module, size_t number, size_t argume
   return function;
 }
 
+// What all steps work with: base addresses, and the trace hook with its context (null: none).
+struct Bases {
+  llvm::Value *inputs, *outputs, *arena, *weights, *trace, *trace_context;
+};
+
+class EntryBuilder {
+ public:
+  EntryBuilder(llvm::Module& module, const schedule::Program& program)
+      : module_(module), program_(program), builder_(module.getContext()) {}
+
+  llvm::Function* Build() {
+    auto* type = llvm::FunctionType::get(builder_.getInt32Ty(), {builder_.getPtrTy()}, false);
+    auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "aot_entry", module_);
+    entry->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    const bool in_parts = program_.steps.size() > kStepsInPart;
+    std::vector<llvm::Function*> parts;
+    for (size_t start = 0; in_parts && start < program_.steps.size(); start += kStepsInPart) {
+      parts.push_back(BuildPart(start));
+    }
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "", entry));
+    llvm::Value* args = entry->getArg(0);
+    Bases bases = {LoadMember(args, kInputs),
+                   LoadMember(args, kOutputs),
+                   LoadMember(args, kArena),
+                   LoadMember(args, kWeights),
+                   nullptr,
+                   nullptr};
+    LoadTrace(args, bases);
+    for (llvm::Function* part : parts) {
+      builder_.CreateCall(part,
+                          {bases.inputs, bases.outputs, bases.arena, bases.weights, bases.trace, bases.trace_context});
+    }
+    if (!in_parts) EmitSteps(bases, 0);
+    builder_.CreateRet(builder_.getInt32(0));
+    return entry;
+  }
+
+ private:
+  llvm::Value* LoadMember(llvm::Value* base, int64_t number) {
+    llvm::Type* pointer = builder_.getPtrTy();
+    return builder_.CreateLoad(pointer, builder_.CreateConstGEP1_64(pointer, base, number));
+  }
+
+  // The trace hook, if the caller's structure has one.
+  void LoadTrace(llvm::Value* args, Bases& bases) {
+    llvm::LLVMContext& context = module_.getContext();
+    llvm::BasicBlock* head = builder_.GetInsertBlock();
+    auto* hooked = llvm::BasicBlock::Create(context, "", head->getParent());
+    auto* begin = llvm::BasicBlock::Create(context, "", head->getParent());
+    llvm::Value* size = builder_.CreateLoad(builder_.getInt64Ty(), args);
+    builder_.CreateCondBr(builder_.CreateICmpUGE(size, builder_.getInt64(kMembers * 8)), hooked, begin);
+    builder_.SetInsertPoint(hooked);
+    llvm::Value* hook = LoadMember(args, kTrace);
+    llvm::Value* hook_context = LoadMember(args, kTraceContext);
+    builder_.CreateBr(begin);
+    builder_.SetInsertPoint(begin);
+    auto or_null = [&](llvm::Value* value) {
+      llvm::PHINode* phi = builder_.CreatePHI(builder_.getPtrTy(), 2);
+      phi->addIncoming(value, hooked);
+      phi->addIncoming(llvm::ConstantPointerNull::get(builder_.getPtrTy()), head);
+      return phi;
+    };
+    bases.trace = or_null(hook);
+    bases.trace_context = or_null(hook_context);
+  }
+
+  // Tells the hook, if there is one, that a step is done.
+  void CallTrace(const Bases& bases, llvm::Value* has_trace, size_t step) {
+    llvm::LLVMContext& context = module_.getContext();
+    llvm::Function* function = builder_.GetInsertBlock()->getParent();
+    auto* tell = llvm::BasicBlock::Create(context, "", function);
+    auto* next = llvm::BasicBlock::Create(context, "", function);
+    builder_.CreateCondBr(has_trace, tell, next);
+    builder_.SetInsertPoint(tell);
+    auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {builder_.getPtrTy(), builder_.getInt32Ty()}, false);
+    builder_.CreateCall(type, bases.trace, {bases.trace_context, builder_.getInt32(static_cast<uint32_t>(step))});
+    builder_.CreateBr(next);
+    builder_.SetInsertPoint(next);
+  }
+
+  llvm::Value* Address(const Bases& bases, const schedule::Location& location) {
+    switch (location.kind) {
+      case Kind::kInput:
+        return LoadMember(bases.inputs, location.position);
+      case Kind::kOutput:
+        return LoadMember(bases.outputs, location.position);
+      case Kind::kArena:
+        return builder_.CreateConstGEP1_64(builder_.getInt8Ty(), bases.arena, location.position);
+      case Kind::kWeights:
+        return builder_.CreateConstGEP1_64(builder_.getInt8Ty(), bases.weights, location.position);
+    }
+    return nullptr;
+  }
+
+  llvm::Function* BuildPart(size_t start) {
+    const std::vector<llvm::Type*> parameters(6, builder_.getPtrTy());
+    auto* type = llvm::FunctionType::get(builder_.getVoidTy(), parameters, false);
+    auto* part = llvm::Function::Create(type, llvm::Function::InternalLinkage, absl::StrCat("steps_", start), module_);
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "", part));
+    EmitSteps({part->getArg(0), part->getArg(1), part->getArg(2), part->getArg(3), part->getArg(4), part->getArg(5)},
+              start);
+    builder_.CreateRetVoid();
+    return part;
+  }
+
+  // The steps of the part that begins with step `start`, at the end of the block.
+  void EmitSteps(const Bases& bases, size_t start) {
+    llvm::LLVMContext& context = module_.getContext();
+    const size_t end = std::min(program_.steps.size(), start + kStepsInPart);
+    llvm::Value* has_trace = builder_.CreateICmpNE(bases.trace, llvm::ConstantPointerNull::get(builder_.getPtrTy()));
+    for (size_t i = start; i < end; ++i) {
+      const schedule::Step& step = program_.steps[i];
+      llvm::BasicBlock* after = nullptr;
+      if (step.guard) {
+        llvm::Function* function = builder_.GetInsertBlock()->getParent();
+        auto* run = llvm::BasicBlock::Create(context, "", function);
+        after = llvm::BasicBlock::Create(context, "", function);
+        llvm::Value* truth = builder_.CreateLoad(builder_.getInt8Ty(), Address(bases, step.guard->condition));
+        llvm::Value* holds = builder_.CreateICmpNE(truth, builder_.getInt8(0));
+        builder_.CreateCondBr(holds, step.guard->wanted ? run : after, step.guard->wanted ? after : run);
+        builder_.SetInsertPoint(run);
+      }
+      std::vector<llvm::Value*> values;
+      for (const schedule::Location& argument : step.arguments) values.push_back(Address(bases, argument));
+      builder_.CreateCall(DeclareKernel(module_, step.kernel, values.size()), values);
+      if (after) {
+        builder_.CreateBr(after);
+        builder_.SetInsertPoint(after);
+      }
+      CallTrace(bases, has_trace, i);
+    }
+  }
+
+  llvm::Module& module_;
+  const schedule::Program& program_;
+  llvm::IRBuilder<> builder_;
+};
+
 }  // namespace
 
 absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, const target::Description& target,
                                       absl::string_view key) {
   llvm::LLVMContext context;
   llvm::Module module("entry", context);
+  llvm::Function* entry = EntryBuilder(module, program).Build();
   llvm::IRBuilder<> builder(context);
-  llvm::Type* pointer = builder.getPtrTy();
-  auto* entry_type = llvm::FunctionType::get(builder.getInt32Ty(), {pointer}, false);
-  auto* entry = llvm::Function::Create(entry_type, llvm::Function::ExternalLinkage, "aot_entry", module);
-  entry->setVisibility(llvm::GlobalValue::HiddenVisibility);
-  builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", entry));
-  llvm::Value* args = entry->getArg(0);
-  auto load_member = [&](llvm::Value* base, int64_t number) {
-    return builder.CreateLoad(pointer, builder.CreateConstGEP1_64(pointer, base, number));
-  };
-  llvm::Value* inputs = load_member(args, kInputs);
-  llvm::Value* outputs = load_member(args, kOutputs);
-  llvm::Value* arena = load_member(args, kArena);
-  llvm::Value* weights = load_member(args, kWeights);
-  auto address = [&](const schedule::Location& location) -> llvm::Value* {
-    switch (location.kind) {
-      case Kind::kInput:
-        return load_member(inputs, location.position);
-      case Kind::kOutput:
-        return load_member(outputs, location.position);
-      case Kind::kArena:
-        return builder.CreateConstGEP1_64(builder.getInt8Ty(), arena, location.position);
-      case Kind::kWeights:
-        return builder.CreateConstGEP1_64(builder.getInt8Ty(), weights, location.position);
-    }
-    return nullptr;
-  };
-  // The trace hook, if the caller's structure has one.
-  auto* hooked = llvm::BasicBlock::Create(context, "", entry);
-  auto* begin = llvm::BasicBlock::Create(context, "", entry);
-  llvm::BasicBlock* head = builder.GetInsertBlock();
-  llvm::Value* size = builder.CreateLoad(builder.getInt64Ty(), args);
-  builder.CreateCondBr(builder.CreateICmpUGE(size, builder.getInt64(kMembers * 8)), hooked, begin);
-  builder.SetInsertPoint(hooked);
-  llvm::Value* hook = load_member(args, kTrace);
-  llvm::Value* hook_context = load_member(args, kTraceContext);
-  builder.CreateBr(begin);
-  builder.SetInsertPoint(begin);
-  auto or_null = [&](llvm::Value* value) {
-    llvm::PHINode* phi = builder.CreatePHI(pointer, 2);
-    phi->addIncoming(value, hooked);
-    phi->addIncoming(llvm::ConstantPointerNull::get(llvm::cast<llvm::PointerType>(pointer)), head);
-    return phi;
-  };
-  llvm::Value* trace = or_null(hook);
-  llvm::Value* trace_context = or_null(hook_context);
-  llvm::Value* has_trace =
-      builder.CreateICmpNE(trace, llvm::ConstantPointerNull::get(llvm::cast<llvm::PointerType>(pointer)));
-  auto* trace_type = llvm::FunctionType::get(builder.getVoidTy(), {pointer, builder.getInt32Ty()}, false);
-  auto call_trace = [&](uint32_t number) {
-    auto* tell = llvm::BasicBlock::Create(context, "", entry);
-    auto* next = llvm::BasicBlock::Create(context, "", entry);
-    builder.CreateCondBr(has_trace, tell, next);
-    builder.SetInsertPoint(tell);
-    builder.CreateCall(trace_type, trace, {trace_context, builder.getInt32(number)});
-    builder.CreateBr(next);
-    builder.SetInsertPoint(next);
-  };
-  uint32_t number = 0;
-  for (const schedule::Step& step : program.steps) {
-    llvm::BasicBlock* after = nullptr;
-    if (step.guard) {
-      auto* run = llvm::BasicBlock::Create(context, "", entry);
-      after = llvm::BasicBlock::Create(context, "", entry);
-      llvm::Value* truth = builder.CreateLoad(builder.getInt8Ty(), address(step.guard->condition));
-      llvm::Value* holds = builder.CreateICmpNE(truth, builder.getInt8(0));
-      builder.CreateCondBr(holds, step.guard->wanted ? run : after, step.guard->wanted ? after : run);
-      builder.SetInsertPoint(run);
-    }
-    std::vector<llvm::Value*> values;
-    for (const schedule::Location& argument : step.arguments) values.push_back(address(argument));
-    builder.CreateCall(DeclareKernel(module, step.kernel, values.size()), values);
-    if (after) {
-      builder.CreateBr(after);
-      builder.SetInsertPoint(after);
-    }
-    call_trace(number++);
-  }
-  builder.CreateRet(builder.getInt32(0));
 
   // The descriptor: offsets relative to itself, so no relocation is left at load time.
   auto* type = llvm::StructType::get(

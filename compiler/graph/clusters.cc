@@ -20,6 +20,8 @@ Clusters::Clusters(mlir::Block& block, int64_t max_operations) : max_operations_
     nodes_.push_back({&op, op_class, node});
     nodes_.back().evaluations = Elements(op.getResult(0));
     members_.push_back({node});
+    order_.push_back(node);
+    place_.push_back(node);
     index_[&op] = node;
   }
 }
@@ -47,39 +49,58 @@ mlir::Operation* Clusters::AnchorOf(int cluster) const {
   return nullptr;
 }
 
-bool Clusters::DependsThroughOthers(int node, int cluster) const {
-  // Backwards over whole clusters: once a group runs, all its members run.
-  std::vector<bool> seen(nodes_.size(), false);
-  std::vector<int> pending = {nodes_[node].cluster};
-  seen[pending.front()] = true;
-  bool first = true;
+bool Clusters::FindOthersBefore(int node, int cluster, llvm::SmallVectorImpl<int>& others) const {
+  // Backwards over whole clusters: once a group runs, all its members run. Nothing before the cluster in the order can
+  // depend on it, which keeps the search local: without that, each step of a long chain would walk all of it.
+  llvm::SmallDenseSet<int> seen;
+  llvm::SmallVector<int> pending = {node};
   while (!pending.empty()) {
-    int current = pending.back();
-    pending.pop_back();
+    const int current = pending.pop_back_val();
     for (int member : members_[current]) {
       for (mlir::Value operand : nodes_[member].op->getOperands()) {
-        int defining = DefiningNode(operand);
+        const int defining = DefiningNode(operand);
         if (defining < 0) continue;
-        int from = nodes_[defining].cluster;
+        const int from = nodes_[defining].cluster;
         if (from == cluster) {
-          if (!first) return true;
+          if (current != node) return false;
           continue;  // a direct edge into the node itself is what joining removes
         }
-        if (!seen[from]) {
-          seen[from] = true;
-          pending.push_back(from);
-        }
+        if (place_[from] < place_[cluster] || !seen.insert(from).second) continue;
+        others.push_back(from);
+        pending.push_back(from);
       }
     }
-    first = false;
   }
-  return false;
+  return true;
 }
 
-bool Clusters::CanExtendEpilogue(int node, int cluster, mlir::Operation* anchor) const {
+void Clusters::MoveBefore(int cluster, int node, llvm::ArrayRef<int> others) {
+  // What lies between the two keeps its order: first all that the node needs, then the cluster, then the rest.
+  const int first = place_[cluster], last = place_[node];
+  llvm::SmallDenseSet<int> needed(others.begin(), others.end());
+  llvm::SmallVector<int> between;
+  for (int place = first + 1; place < last; ++place)
+    if (order_[place] >= 0 && needed.contains(order_[place])) between.push_back(order_[place]);
+  between.push_back(cluster);
+  for (int place = first + 1; place < last; ++place)
+    if (order_[place] >= 0 && !needed.contains(order_[place])) between.push_back(order_[place]);
+  std::fill(order_.begin() + first, order_.begin() + last + 1, -1);
+  for (size_t i = 0; i < between.size(); ++i) {
+    order_[first + i] = between[i];
+    place_[between[i]] = first + static_cast<int>(i);
+  }
+}
+
+bool Clusters::ExtendEpilogue(int node, int cluster, mlir::Operation* anchor) {
   const Node& candidate = nodes_[node];
-  return candidate.op_class == OpClass::kElementwise && IsAlone(node) && candidate.cluster != cluster &&
-         ShapeOf(candidate.op) == ShapeOf(anchor) && !DependsThroughOthers(node, cluster);
+  if (candidate.op_class != OpClass::kElementwise || !IsAlone(node) || candidate.cluster == cluster ||
+      ShapeOf(candidate.op) != ShapeOf(anchor))
+    return false;
+  llvm::SmallVector<int> others;
+  if (!FindOthersBefore(node, cluster, others)) return false;
+  MoveBefore(cluster, node, others);
+  Join(node, cluster);
+  return true;
 }
 
 void Clusters::GrowEpilogues() {
@@ -97,7 +118,7 @@ void Clusters::GrowEpilogues() {
       users.erase(std::unique(users.begin(), users.end()), users.end());
       for (int user : users) {
         bool has_room = static_cast<int64_t>(members_[cluster].size()) < max_operations_;
-        if (has_room && CanExtendEpilogue(user, cluster, nodes_[i].op)) Join(user, cluster);
+        if (has_room) ExtendEpilogue(user, cluster, nodes_[i].op);
       }
     }
   }

@@ -40,9 +40,13 @@ class Clusters {
   bool IsAlone(int node) const { return members_[nodes_[node].cluster].size() == 1; }
   void Join(int node, int cluster);
   void Leave(int node);
-  // Whether a path leads from the cluster through another one into the node.
-  bool DependsThroughOthers(int node, int cluster) const;
-  bool CanExtendEpilogue(int node, int cluster, mlir::Operation* anchor) const;
+  // The clusters behind `cluster` in the order that a lone node depends on; false if one of them depends on the
+  // cluster, so that the node can't join it.
+  bool FindOthersBefore(int node, int cluster, llvm::SmallVectorImpl<int>& others) const;
+  // Mends the order for a join of the two: the cluster goes to where all that the node needs is before it.
+  void MoveBefore(int cluster, int node, llvm::ArrayRef<int> others);
+  // Joins the node with the anchor's cluster where that is possible.
+  bool ExtendEpilogue(int node, int cluster, mlir::Operation* anchor);
   // The cluster that all uses of the node's result lie in, or -1.
   int ClusterOfAllUsers(int node) const;
   bool CanJoinAsProducer(int node, int cluster, int64_t& evaluations, bool& prologue) const;
@@ -53,6 +57,8 @@ class Clusters {
   std::vector<Node> nodes_;
   std::vector<llvm::SmallVector<int>> members_;  // by cluster
   llvm::DenseMap<mlir::Operation*, int> index_;
+  // While epilogues grow: clusters in an order in which they can run (-1: none any more), and the place of each in it.
+  std::vector<int> order_, place_;
 };
 
 }  // namespace aot::graph

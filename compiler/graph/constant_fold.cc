@@ -1,7 +1,11 @@
 // nn-constant-fold: compiler/reference evaluates what is known at compile time. Deterministic, because reference/ is.
+//
+// Weights that are folded several times (a scale, then a layout) would otherwise be in memory once for each time:
+// results are temporary constants, and go as soon as nothing uses them any more.
 #include "compiler/graph/op_classes.h"
 #include "compiler/graph/passes.h"
 #include "compiler/ir/reference_bridge.h"
+#include "compiler/ir/temporary_constant.h"
 
 namespace aot::graph {
 
@@ -53,6 +57,18 @@ struct ConstantFold : impl::ConstantFoldBase<ConstantFold> {
     return (out <= max_growth_bytes || out <= in) && work <= kMaxProductWork;
   }
 
+  // A result may share an operand's bytes, whose memory goes with the operand.
+  static reference::Tensor WithOwnBytes(const reference::Tensor& tensor, llvm::ArrayRef<reference::Tensor> operands) {
+    const uint8_t* data = tensor.bytes().data();
+    const bool shares = llvm::any_of(operands, [&](const reference::Tensor& operand) {
+      return data >= operand.bytes().data() && data < operand.bytes().data() + operand.bytes().size();
+    });
+    if (!shares) return tensor;
+    reference::Tensor copy(tensor.type());
+    llvm::copy(tensor.bytes(), copy.mutable_bytes().begin());
+    return copy;
+  }
+
   void Fold(mlir::Operation* op) {
     std::vector<reference::Tensor> tensors;
     std::vector<mlir::Value> operands = nn::ReferenceOperands(op);
@@ -71,14 +87,32 @@ struct ConstantFold : impl::ConstantFoldBase<ConstantFold> {
     if (!results.ok() || results->size() != op->getNumResults()) return;
     mlir::OpBuilder builder(op);
     for (auto [value, tensor] : llvm::zip(op->getResults(), *results)) {
-      mlir::ElementsAttr attribute = nn::FromTensor(tensor, &getContext());
+      mlir::ElementsAttr attribute = nn::FromTemporaryTensor(WithOwnBytes(tensor, tensors), &getContext());
       if (!attribute || attribute.getType() != value.getType()) return;
-      value.replaceAllUsesWith(nn::ConstantOp::create(builder, op->getLoc(), value.getType(), attribute));
+      auto constant = nn::ConstantOp::create(builder, op->getLoc(), value.getType(), attribute);
+      uses_.Add(attribute);
+      value.replaceAllUsesWith(constant);
     }
+    llvm::SmallVector<nn::ConstantOp> constants;
+    for (mlir::Value operand : op->getOperands())
+      if (auto constant = operand.getDefiningOp<nn::ConstantOp>()) constants.push_back(constant);
     op->erase();
+    // An operand may be there twice.
+    llvm::sort(constants, [](nn::ConstantOp a, nn::ConstantOp b) { return a.getOperation() < b.getOperation(); });
+    constants.erase(std::unique(constants.begin(), constants.end()), constants.end());
+    for (nn::ConstantOp constant : constants)
+      if (constant.use_empty()) EraseConstant(constant);
+  }
+
+  void EraseConstant(nn::ConstantOp constant) {
+    mlir::ElementsAttr value = constant.getValue();
+    constant.erase();
+    uses_.Remove(value);
   }
 
   void runOnOperation() override {
+    uses_ = nn::TemporaryUses();
+    getOperation().walk([this](nn::ConstantOp constant) { uses_.Add(constant.getValue()); });
     // In program order, so that one walk folds whole chains.
     for (mlir::Block& block : getOperation().getBody())
       for (mlir::Operation& op : llvm::make_early_inc_range(block))
@@ -86,8 +120,10 @@ struct ConstantFold : impl::ConstantFoldBase<ConstantFold> {
     // Weights that only a folded operation used.
     for (mlir::Block& block : getOperation().getBody())
       for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(block)))
-        if (llvm::isa<nn::ConstantOp>(op) && op.use_empty()) op.erase();
+        if (auto constant = llvm::dyn_cast<nn::ConstantOp>(op); constant && op.use_empty()) EraseConstant(constant);
   }
+
+  nn::TemporaryUses uses_;  // by the constants of the function
 };
 
 }  // namespace

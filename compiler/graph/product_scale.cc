@@ -5,6 +5,7 @@
 
 #include "compiler/graph/matchers.h"
 #include "compiler/ir/reference_bridge.h"
+#include "compiler/ir/temporary_constant.h"
 
 namespace aot::graph {
 namespace {
@@ -72,7 +73,7 @@ Value ScaleFilter(mlir::PatternRewriter& rewriter, mlir::Operation* op, llvm::Ar
     scaled.SetFloat(e, after);
   }
   return nn::ConstantOp::create(rewriter, op->getLoc(), op->getOperand(1).getType(),
-                                nn::FromTensor(scaled, rewriter.getContext()));
+                                nn::FromTemporaryTensor(scaled, rewriter.getContext()));
 }
 
 // A copy of the convolution or product with another filter, and, for convolutions, another bias.

@@ -8,6 +8,7 @@
 #include "compiler/ir/NnDialect.h"
 #include "llvm/ADT/DenseMap.h"
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 namespace aot::nn {
@@ -320,6 +321,19 @@ absl::StatusOr<Tensor> ToTensor(mlir::ElementsAttr elements) {
   return tensor;
 }
 
+namespace {
+
+// A key that most likely isn't taken: the blob manager would try one number after the other, which takes quadratic
+// time.
+std::string FreshKey(mlir::MLIRContext* context) {
+  size_t count = 0;
+  mlir::DenseResourceElementsHandle::getManagerInterface(context).getBlobManager().getBlobMap(
+      [&](const auto& blobs) { count = blobs.size(); });
+  return count == 0 ? "constant" : absl::StrCat("constant_", count);
+}
+
+}  // namespace
+
 mlir::ElementsAttr FromTensor(const Tensor& tensor, mlir::MLIRContext* context) {
   mlir::RankedTensorType type = ToMlirType(tensor.type(), context);
   const size_t width = static_cast<size_t>(reference::StorageBits(tensor.element())) / 8;
@@ -342,7 +356,7 @@ mlir::ElementsAttr FromTensor(const Tensor& tensor, mlir::MLIRContext* context) 
   // The deleter holds a copy of the tensor, which shares the bytes.
   mlir::AsmResourceBlob blob = mlir::UnmanagedAsmResourceBlob::allocateWithAlign(
       raw, /*align=*/width ? width : 1, [keep = tensor](void*, size_t, size_t) {});
-  return mlir::DenseResourceElementsAttr::get(type, "constant", std::move(blob));
+  return mlir::DenseResourceElementsAttr::get(type, FreshKey(context), std::move(blob));
 }
 
 absl::StatusOr<std::vector<Tensor>> Interpret(mlir::func::FuncOp function, absl::Span<const Tensor> inputs) {

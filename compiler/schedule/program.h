@@ -61,7 +61,8 @@ struct Program {
 absl::StatusOr<Program> BuildProgram(mlir::func::FuncOp function, const target::Description& target,
                                      WeightGrowth growth = WeightGrowth::kNone);
 
-// The bytes of the weight segment.
+// The bytes of the weight segment. Constants that folding made give their memory back (nn::FromTemporaryTensor): the
+// program and the function it was built from can't be read any more.
 absl::StatusOr<std::string> PackWeights(const Program& program);
 
 }  // namespace aot::schedule

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/ir/reference_bridge.h"
+#include "compiler/ir/temporary_constant.h"
 #include "compiler/schedule/program.h"
 #include "compiler/schedule/winograd.h"
 
@@ -103,8 +104,15 @@ void PackTransformed(const PanelPacking& packing, const reference::Tensor& from,
 }  // namespace
 
 absl::StatusOr<std::string> PackWeights(const Program& program) {
-  std::string bytes(program.weights_size, '\0');
+  // A constant that was computed here is given back once it is packed, so that the two are in memory together for one
+  // weight at a time. Several weights may be packings of one constant.
+  nn::TemporaryUses packings_left;
+  for (const Weight& weight : program.weights) packings_left.Add(weight.value);
+  // Grown weight by weight (they are in the order of their offsets): what is reserved takes no memory yet.
+  std::string bytes;
+  bytes.reserve(program.weights_size);
   for (const Weight& weight : program.weights) {
+    bytes.resize(weight.offset + weight.bytes);
     auto tensor = nn::ToTensor(weight.value);
     if (!tensor.ok()) return tensor.status();
     int64_t size = static_cast<int64_t>(tensor->bytes().size());
@@ -120,7 +128,9 @@ absl::StatusOr<std::string> PackWeights(const Program& program) {
       Pack(*weight.packing, tensor->bytes().data(), element_bytes, &bytes[weight.offset]);
     else if (weight.bytes > 0)
       std::memcpy(&bytes[weight.offset], tensor->bytes().data(), weight.bytes);
+    packings_left.Remove(weight.value);
   }
+  bytes.resize(program.weights_size);
   return bytes;
 }
 

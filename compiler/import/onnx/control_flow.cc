@@ -19,7 +19,11 @@ using reference::Shape;
 using Values = std::vector<Value>;
 
 // Nodes that one loop may become.
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+constexpr int64_t kMostUnrolledNodes = 500;
+#else
 constexpr int64_t kMostUnrolledNodes = 100'000;
+#endif
 
 const GraphProto* FindGraph(const NodeProto& node, absl::string_view name) {
   for (const AttributeProto& attribute : node.attribute()) {

@@ -143,9 +143,9 @@ absl::Status GraphImporter::ImportNodes(const Nodes& nodes, const std::vector<ab
 }
 
 absl::Status GraphImporter::ImportNode(const NodeProto& node, const Frame& frame, Scope& scope) {
-  if (++nodes_ > kMostNodes) {
+  if (++nodes_ > kMostImportedNodes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("with its functions inlined, the model has more than ", kMostNodes, " nodes"));
+        absl::StrCat("with its functions inlined, the model has more than ", kMostImportedNodes, " nodes"));
   }
   auto opset = frame.opsets.find(Domain(node.domain()));
   if (opset == frame.opsets.end()) {
