@@ -62,7 +62,7 @@ class GridSampler {
     const Value from_zero = b_.Add(normal, F(1));
     c.position = align_corners_ ? b_.Mul(from_zero, F((count - 1) / 2))
                                 : b_.Mul(b_.Sub(b_.Mul(from_zero, F(count)), F(1)), F(0.5));
-    if (mode_ == "nearest") c.position = Nearest(c.position);
+    if (mode_ == "nearest") c.position = b_.Unary("round", c.position);  // halves to even
     if (padding_ == "border") {
       // Positions between the border and the outermost element stay: a cubic sees them.
       const Value outside = b_.Emit(
@@ -72,13 +72,6 @@ class GridSampler {
     }
     if (padding_ == "reflection") c.position = Reflect(c, c.position);
     return c;
-  }
-
-  // Halves go to the even neighbour, in three dimensions away from zero: as PyTorch does, which ONNX follows.
-  Value Nearest(const Value& position) {
-    if (n_.In(0).rank() != 5) return b_.Unary("round", position);
-    const Value whole = b_.Unary("floor", b_.Add(b_.Unary("abs", position), F(0.5)));
-    return b_.Where(b_.Compare("less", position, F(0)), b_.Unary("neg", whole), whole);
   }
 
   // Folds positions at the borders until they are between them: a triangle wave.
