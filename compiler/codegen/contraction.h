@@ -41,6 +41,14 @@ struct Contraction {
   std::function<Indices(llvm::ArrayRef<Value> outer, Value row, Value col, int64_t lane_step)> result_index;
   // If set: a guard and the lhs position for each step of all but the last k dimension (transposed convolution).
   std::function<std::pair<Value, Value>(llvm::ArrayRef<Value> outer, Value row, llvm::ArrayRef<Value> k)> guarded_lhs;
+  // Brings the panel that is read next into the second cache while this one is worked on, for weights that the caches
+  // don't hold: its distance in elements (0: none is asked for), and how many outer loops choose the panel. All row
+  // tiles of the loops within ask for their share.
+  int64_t rhs_ahead = 0;
+  size_t rhs_ahead_depth = 0;
+  // If set: asks for the memory that storing the result at an index touches, so that it arrives while the sums are
+  // made.
+  std::function<void(const Indices& index)> prefetch;
   // Runs before the loops below the outer loops, e.g. to pack an operand.
   std::function<void(llvm::ArrayRef<Value> outer)> prepare;
   size_t prepare_depth = 0;  // number of outer loops around `prepare`

@@ -135,6 +135,10 @@ absl::Status EmitConv(KernelContext& context, nn::ConvOp op) {
   c.rhs = plan.pack_at_run_time ? context.Scratch(plan.pack_offset, panel_elements, filter_element)
                                 : context.evaluator.BufferOf(op.getFilter());
   bool pack = plan.pack_at_run_time;
+  if (!pack && c.tile.panel_outer) {
+    c.rhs_ahead = plan.packing.width * (plan.dot ? 1 + plan.packing.words() : plan.packing.depth());
+    c.rhs_ahead_depth = c.panel_depth;
+  }
   c.rhs_base = [&, pack](llvm::ArrayRef<Value> outer) {
     return pack ? e.Constant(0) : e.Mul(outer[1], panel_elements);
   };
@@ -166,6 +170,7 @@ absl::Status EmitConv(KernelContext& context, nn::ConvOp op) {
     at.push_back({row, 0});
     return ImageIndex(last, {outer[0], 0}, at, {e.Add(e.Mul(outer[1], features_per_group), col), lane_step});
   };
+  if (context.plan.prefetch) c.prefetch = [&](const Indices& index) { context.PrefetchResults(index); };
   EmitContraction(context.evaluator, c, [&](const Indices& index, int lanes) {
     if (op.getBias() && !simple_bias) {
       Value sum = context.evaluator.Evaluate(op.getResult(), index, lanes);

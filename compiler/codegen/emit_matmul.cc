@@ -109,6 +109,10 @@ absl::Status EmitMatMul(KernelContext& context, nn::MatMulOp op) {
   } else {
     c.rhs = context.evaluator.BufferOf(op.getRhs());
     c.rhs_packed = plan.packed_operand.has_value();
+    if (c.rhs_packed && c.tile.panel_outer && m > 1) {
+      c.rhs_ahead = plan.packing.width * (plan.dot ? 1 + plan.packing.words() : plan.packing.depth());
+      c.rhs_ahead_depth = c.panel_depth;
+    }
     c.rhs_base = [&, rhs_batch](llvm::ArrayRef<Value> outer) {
       return e.Mul(batch_entry(rhs_batch, outer), rhs_matrix);
     };
@@ -122,6 +126,7 @@ absl::Status EmitMatMul(KernelContext& context, nn::MatMulOp op) {
     index.push_back({col, lane_step});
     return index;
   };
+  if (context.plan.prefetch) c.prefetch = [&](const Indices& index) { context.PrefetchResults(index); };
   EmitContraction(context.evaluator, c, [&](const Indices& index, int lanes) { context.StoreResults(index, lanes); });
   return absl::OkStatus();
 }

@@ -67,6 +67,8 @@ class WinogradEmitter {
     c.rhs = context_.evaluator.BufferOf(op_.getFilter());
     c.rhs_packed = true;
     c.rhs_base = [&](llvm::ArrayRef<Value> outer) { return e_.Mul(outer[0], channels_ * features_); };
+    c.rhs_ahead = channels_ * features_;
+    c.rhs_ahead_depth = 1;
     c.k_sizes = {channels_};
     c.lhs_k_strides = {1};
     c.accumulator = f32_;

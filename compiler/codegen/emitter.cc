@@ -302,6 +302,11 @@ void Emitter::Store(Value value, const Buffer& buffer, Value index, int64_t lane
   }
 }
 
+void Emitter::Prefetch(const Buffer& buffer, Value index, bool far) {
+  mlir::memref::PrefetchOp::create(builder_, location_, buffer.memref, mlir::ValueRange{index}, /*isWrite=*/false,
+                                   /*localityHint=*/far ? 2 : 3, /*isDataCache=*/true);
+}
+
 Value Emitter::Widen(Value value, mlir::Type from, int lanes) {
   if (IsNarrowFloat(from)) return DecodeNarrowFloat(*this, value, from, lanes);
   return arith::ExtFOp::create(builder_, location_, VectorOf(builder_.getF32Type(), lanes), value);

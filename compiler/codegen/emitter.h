@@ -87,6 +87,8 @@ class Emitter {
   // Elements at index + lane * lane_step, widened to the compute type.
   Value Load(const Buffer& buffer, Value index, int64_t lane_step, int lanes);
   void Store(Value value, const Buffer& buffer, Value index, int64_t lane_step, int lanes);
+  // Asks for the cache line at an index, which will be read or written soon; `far` not before the second cache matters.
+  void Prefetch(const Buffer& buffer, Value index, bool far = false);
   // A float rounded to a type below 32 bits as it is stored, without calls into a support library. `saturate` rules
   // what is beyond the 8-bit floats.
   Value Narrow(Value value, mlir::Type to, int lanes, bool saturate = true);

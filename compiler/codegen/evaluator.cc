@@ -83,6 +83,18 @@ Value Evaluator::Evaluate(Value value, const Indices& index, int lanes) {
   return made;
 }
 
+void Evaluator::Prefetch(Value value, const Indices& index) {
+  auto buffer = buffers_.find(value);
+  if (buffer != buffers_.end()) {
+    e_.Prefetch(buffer->second, Position(ShapeOf(value), index).base);
+    return;
+  }
+  mlir::Operation* op = value.getDefiningOp();
+  if (!op || !op->hasTrait<nn::Elementwise>()) return;
+  for (Value operand : op->getOperands())
+    if (ShapeOf(operand) == ShapeOf(value)) Prefetch(operand, index);
+}
+
 Value Evaluator::Scalarise(Value value, const Indices& index, int lanes) {
   llvm::SmallVector<Value> scalars;
   for (int lane = 0; lane < lanes; ++lane) scalars.push_back(Evaluate(value, AtLane(e_, index, lane), 1));

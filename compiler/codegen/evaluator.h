@@ -22,6 +22,9 @@ class Evaluator {
 
   // The elements of `value` at index (lanes > 1: at each lane of it), in its compute type.
   Value Evaluate(Value value, const Indices& index, int lanes);
+  // Asks for what Evaluate will load there, as far as it is read element by element; small operands that are
+  // broadcast stay in the cache anyway.
+  void Prefetch(Value value, const Indices& index);
   // Row-major position of an index, and the distance between the positions of two lanes.
   LaneIndex Position(llvm::ArrayRef<int64_t> shape, const Indices& index);
   // Whether operations only reach group inputs and constants through the evaluator (no anchor).

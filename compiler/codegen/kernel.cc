@@ -31,6 +31,13 @@ void KernelContext::StoreResults(const Indices& index, int lanes) {
   }
 }
 
+void KernelContext::PrefetchResults(const Indices& index) {
+  for (auto [i, value] : llvm::enumerate(Yield().getValues())) {
+    evaluator.Prefetch(value, index);
+    emitter.Prefetch(results[i], evaluator.Position(nn::TensorTypeOf(value).getShape(), index).base);
+  }
+}
+
 const Buffer* KernelContext::ResultOf(Value value) {
   for (auto [i, yielded] : llvm::enumerate(Yield().getValues()))
     if (yielded == value) return &results[i];

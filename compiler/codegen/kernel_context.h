@@ -19,6 +19,8 @@ struct KernelContext {
   Buffer Scratch(int64_t byte_offset, int64_t elements, mlir::Type element);
   // Evaluates every yielded value at an index and stores it.
   void StoreResults(const Indices& index, int lanes);
+  // Asks for the memory that StoreResults will read and write there.
+  void PrefetchResults(const Indices& index);
   // The group's result that is this value; null if no one outside uses it.
   const Buffer* ResultOf(Value value);
   // The block's yield.

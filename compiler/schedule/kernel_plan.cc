@@ -86,6 +86,30 @@ void PlanPacking(KernelPlan& plan, mlir::Value operand, llvm::ArrayRef<bool> is_
   }
 }
 
+// Rows of the left operand that lie a multiple of this apart share one set of the first cache.
+constexpr int64_t kCacheWay = 4096;
+
+// With wide rows of a power of two, a tall tile would have its rows throw each other out of the first cache: a low and
+// wide one reads as many lines as a set has ways.
+void AvoidAliasing(Tile& tile, int64_t row_step_bytes, int64_t rows, int64_t cols, const target::Description& target) {
+  if (row_step_bytes % kCacheWay != 0 || target.vector_bits < 512 || tile.rows <= 7 || cols < 4 * tile.lanes) return;
+  tile.vectors = 4;
+  tile.rows = static_cast<int>(CeilDiv(rows, CeilDiv(rows, 7)));
+}
+
+// Whether the products of a group write and add so much that it doesn't stay in the nearest caches.
+bool WantsPrefetch(nn::GroupOp group, const target::Description& target) {
+  int64_t bytes = 0;
+  for (mlir::Type type : group.getResultTypes()) {
+    auto result = llvm::cast<mlir::RankedTensorType>(type);
+    int64_t size = result.getNumElements() * StorageBytes(result.getElementType());
+    bytes += size;
+    for (mlir::Value operand : group.getOperands())
+      if (nn::TensorTypeOf(operand).getShape() == result.getShape()) bytes += size;
+  }
+  return bytes > target.l2_bytes / 4;
+}
+
 void PlanMatMul(KernelPlan& plan, nn::MatMulOp op, llvm::ArrayRef<bool> is_constant,
                 const target::Description& target) {
   auto lhs = nn::TensorTypeOf(op.getLhs()), rhs = nn::TensorTypeOf(op.getRhs()),
@@ -94,6 +118,7 @@ void PlanMatMul(KernelPlan& plan, nn::MatMulOp op, llvm::ArrayRef<bool> is_const
   int64_t n = result.getShape().back(), m = result.getDimSize(result.getRank() - 2);
   int64_t k = rhs.getDimSize(op.getTransB() ? rank - 1 : rank - 2);
   plan.tile = ChooseTile(target, m, n, k, AccumulatorBits(result.getElementType()));
+  if (!op.getTransA()) AvoidAliasing(plan.tile, k * StorageBytes(lhs.getElementType()), m, n, target);
   PanelPacking& packing = plan.packing;
   packing.groups = Product(rhs.getShape().drop_back(2));
   packing.group_stride = k * n;
@@ -181,6 +206,9 @@ void PlanConv(KernelPlan& plan, nn::ConvOp op, llvm::ArrayRef<bool> is_constant,
     packing.group_stride = features_per_group * packing.col_stride;
   }
   plan.tile = ChooseTile(target, rows, packing.cols, packing.depth(), AccumulatorBits(result.getElementType()));
+  if (last && !depthwise)
+    AvoidAliasing(plan.tile, op.getStrides().back() * channels * StorageBytes(input.getElementType()), rows,
+                  packing.cols, target);
   bool merges_taps = last && group == 1 && op.getDilations().back() == 1;
   if (depthwise) {
     // Each row loads its own vector of the input: fewer accumulators are enough.
@@ -340,6 +368,7 @@ KernelPlan PlanKernel(nn::GroupOp group, llvm::ArrayRef<bool> is_constant, const
   KernelPlan plan;
   mlir::Operation* anchor = AnchorOf(group);
   if (!anchor) return plan;
+  plan.prefetch = llvm::isa<nn::MatMulOp, nn::ConvOp>(anchor) && WantsPrefetch(group, target);
   if (auto op = llvm::dyn_cast<nn::MatMulOp>(anchor)) PlanMatMul(plan, op, is_constant, target);
   if (auto op = llvm::dyn_cast<nn::ConvOp>(anchor)) PlanConv(plan, op, is_constant, target);
   if (auto op = llvm::dyn_cast<nn::ConvTransposeOp>(anchor)) PlanConvTranspose(plan, op, is_constant, target);

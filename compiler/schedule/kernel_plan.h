@@ -71,6 +71,9 @@ struct KernelPlan {
   // The left operand (or the input image with its halo) is copied into scratch first.
   bool copy_input = false;
   llvm::SmallVector<int64_t, 6> padded_shape;  // of that image: spatial dimensions and channels
+  // Results, and what is added to them, come from beyond the nearest caches: they are asked for before the sums are
+  // made.
+  bool prefetch = false;
   // Elements of one row of the left operand (of one pixel of the image) as the product reads it.
   int64_t input_pitch = 0;
   // Byte offsets of the parts of scratch, and its size.
