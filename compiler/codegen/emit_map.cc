@@ -94,6 +94,60 @@ void EmitTransposed(KernelContext& context, llvm::ArrayRef<nn::TransposeOp> tran
   });
 }
 
+// Whether a group gives pixels of a few channels from planes: its results have one shape [..., W, C], and transposes
+// bring the planes' contiguous dimension to W.
+bool TurnsFewChannels(KernelContext& context, llvm::ArrayRef<int64_t> shape, int lanes) {
+  int64_t rank = static_cast<int64_t>(shape.size());
+  if (rank < 2 || shape.back() >= lanes || shape.back() < 2 || shape[rank - 2] < 4) return false;
+  bool turns = false;
+  for (mlir::Operation& op : context.group.getBody().front().without_terminator()) {
+    auto transpose = llvm::dyn_cast<nn::TransposeOp>(op);
+    if (!transpose) continue;
+    auto perm = transpose.getPerm();
+    if (static_cast<int64_t>(perm.size()) != rank || perm[rank - 2] != rank - 1) return false;
+    turns = true;
+  }
+  for (Value value : context.Yield().getValues())
+    if (nn::TensorTypeOf(value).getShape() != shape) return false;
+  return turns;
+}
+
+// Evaluates each channel of such a group along W, where its elements lie side by side, and stores them pixel by pixel.
+void EmitFewChannels(KernelContext& context, llvm::ArrayRef<int64_t> shape, int lanes) {
+  Emitter& e = context.emitter;
+  int64_t channels = shape.back();
+  e.Nest(shape.drop_back(2), [&](llvm::ArrayRef<Value> outer) {
+    e.Vectors(shape[shape.size() - 2], lanes, [&](Value first, int width) {
+      for (auto [value, buffer] : llvm::zip(context.Yield().getValues(), context.results)) {
+        Indices index;
+        for (Value iv : outer) index.push_back({iv, 0});
+        index.append({{first, 1}, {}});
+        llvm::SmallVector<Value> planes;
+        for (int64_t c = 0; c < channels; ++c) {
+          index.back() = {e.Constant(c), 0};
+          planes.push_back(context.evaluator.Evaluate(value, index, width));
+        }
+        index.back() = {e.Constant(0), 0};
+        Value start = context.evaluator.Position(shape, index).base;
+        if (width > 1 && channels <= 4) {
+          for (auto [i, part] : llvm::enumerate(e.Interleave(planes, width)))
+            e.Store(part, buffer, e.Add(start, static_cast<int64_t>(i) * width), 1, width);
+          continue;
+        }
+        // Powers of two of the channels at once.
+        int64_t done = 0;
+        for (int piece = lanes; piece >= 1; piece /= 2) {
+          for (; done + piece <= channels; done += piece) {
+            auto turned = e.TransposeTile(llvm::ArrayRef(planes).slice(done, piece), width);
+            for (auto [row, pixel] : llvm::enumerate(turned))
+              e.Store(pixel, buffer, e.Add(start, static_cast<int64_t>(row) * channels + done), 1, piece);
+          }
+        }
+      }
+    });
+  });
+}
+
 // Lanes for a group: native width of its widest element, fewer where an operation reads each lane by itself anyway.
 int GroupLanes(KernelContext& context) {
   Emitter& e = context.emitter;
@@ -112,6 +166,10 @@ absl::Status EmitMap(KernelContext& context) {
   auto values = context.Yield().getValues();
   int lanes = GroupLanes(context);
   auto first_shape = nn::TensorTypeOf(values.front()).getShape();
+  if (!llvm::is_contained(first_shape, 0) && TurnsFewChannels(context, first_shape, std::min(lanes, 16))) {
+    EmitFewChannels(context, first_shape, std::min(lanes, 16));
+    return absl::OkStatus();
+  }
   if (auto transposes = TransposesOf(context, first_shape);
       !transposes.empty() && !llvm::is_contained(first_shape, 0)) {
     EmitTransposed(context, transposes, first_shape, std::min(lanes, 16));

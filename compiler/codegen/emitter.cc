@@ -251,6 +251,27 @@ int Emitter::Lanes(mlir::Type element) const {
   return std::max(1, target_.vector_bits / bits);
 }
 
+Value Emitter::LoadStrided(const Buffer& buffer, Value index, int64_t lane_step, int lanes) {
+  // As many vectors as the step says, each beginning with the last element of the one before: together they end with
+  // the last element that is wanted, so that nothing beyond it is read.
+  mlir::Type type = mlir::VectorType::get({lanes}, StorageType(buffer.element));
+  Value result;
+  for (int64_t part = 0; part < lane_step; ++part) {
+    int64_t start = part * (lanes - 1);
+    Value next = vector::LoadOp::create(builder_, location_, type, buffer.memref, mlir::ValueRange{Add(index, start)});
+    if (!result) result = next;
+    llvm::SmallVector<int64_t> mask;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      int64_t at = lane * lane_step - start;
+      // Lanes of later parts hold nothing yet.
+      bool is_here = at >= 0 && at < lanes, is_done = at < 0;
+      mask.push_back(is_here ? lanes + at : is_done ? lane : -1);
+    }
+    result = vector::ShuffleOp::create(builder_, location_, result, next, mask);
+  }
+  return result;
+}
+
 Value Emitter::Load(const Buffer& buffer, Value index, int64_t lane_step, int lanes) {
   mlir::Type storage = StorageType(buffer.element), compute = ComputeType(buffer.element);
   Value loaded;
@@ -259,6 +280,8 @@ Value Emitter::Load(const Buffer& buffer, Value index, int64_t lane_step, int la
   } else if (lane_step == 1) {
     loaded = vector::LoadOp::create(builder_, location_, mlir::VectorType::get({lanes}, storage), buffer.memref,
                                     mlir::ValueRange{index});
+  } else if (lanes >= 4 && lane_step > 1 && lane_step <= 4) {
+    loaded = LoadStrided(buffer, index, lane_step, lanes);
   } else {
     llvm::SmallVector<Value> scalars;
     for (int lane = 0; lane < lanes; ++lane)
@@ -355,6 +378,25 @@ Value Emitter::IntConstant(mlir::Type scalar, int64_t value, int lanes) {
 
 Value Emitter::Zero(mlir::Type scalar, int lanes) {
   return llvm::isa<mlir::FloatType>(scalar) ? FloatConstant(scalar, 0, lanes) : IntConstant(scalar, 0, lanes);
+}
+
+llvm::SmallVector<Value> Emitter::Interleave(llvm::ArrayRef<Value> vectors, int lanes) {
+  int64_t count = static_cast<int64_t>(vectors.size());
+  llvm::SmallVector<Value> results;
+  for (int64_t part = 0; part < count; ++part) {
+    Value result = vectors[0];
+    for (int64_t v = 1; v < count; ++v) {
+      llvm::SmallVector<int64_t> mask;
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        int64_t from = (part * lanes + lane) % count, at = (part * lanes + lane) / count;
+        // The first vector is still in its own order when the second joins it.
+        mask.push_back(from == v ? lanes + at : from > v ? -1 : v > 1 ? lane : at);
+      }
+      result = vector::ShuffleOp::create(builder_, location_, result, vectors[v], mask);
+    }
+    results.push_back(result);
+  }
+  return results;
 }
 
 llvm::SmallVector<Value> Emitter::TransposeTile(llvm::ArrayRef<Value> tile, int rows) {

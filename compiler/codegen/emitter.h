@@ -103,6 +103,8 @@ class Emitter {
   // `rows` vectors whose lane i is lane r of tile[i]. The tile's vectors have `rows` lanes; both counts are powers of
   // two.
   llvm::SmallVector<Value> TransposeTile(llvm::ArrayRef<Value> tile, int rows);
+  // Vectors of equal length element by element in turn: as many vectors, to be stored side by side.
+  llvm::SmallVector<Value> Interleave(llvm::ArrayRef<Value> vectors, int lanes);
   // a * b + c, fused where the target has it.
   Value MulAdd(Value a, Value b, Value c);
   // Copies or fills `count` consecutive elements.
@@ -128,6 +130,8 @@ class Emitter {
  private:
   void Push() { memo_.emplace_back(); }
   void Pop() { memo_.pop_back(); }
+  // Stored elements 2, 3 or 4 apart, from whole vectors.
+  Value LoadStrided(const Buffer& buffer, Value index, int64_t lane_step, int lanes);
   template <typename Op>
   Value Binary(int tag, Value a, Value b, bool commutes);
 

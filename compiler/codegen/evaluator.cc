@@ -209,9 +209,21 @@ Value Evaluator::Reshape(nn::ReshapeOp op, const Indices& index, int lanes) {
 Value Evaluator::Concat(nn::ConcatOp op, const Indices& index, int lanes) {
   int64_t axis = op.getAxis();
   if (index[axis].step != 0) return Scalarise(op.getResult(), index, lanes);
-  // Every operand is read at an index clamped into it; the one that holds the position is selected.
   Value result;
   int64_t start = 0;
+  if (auto position = e_.ConstantOf(index[axis].base)) {
+    for (Value input : op.getInputs()) {
+      int64_t size = ShapeOf(input)[axis];
+      if (*position < start + size) {
+        Indices at = index;
+        at[axis].base = e_.Constant(*position - start);
+        return Evaluate(input, at, lanes);
+      }
+      start += size;
+    }
+  }
+  // Every operand is read at an index clamped into it; the one that holds the position is selected.
+  start = 0;
   for (Value input : op.getInputs()) {
     int64_t size = ShapeOf(input)[axis];
     if (size == 0) continue;
@@ -386,26 +398,35 @@ Value Evaluator::Quantize(nn::QuantizeOp op, const Indices& index, int lanes) {
   auto& builder = e_.builder();
   mlir::Location at = e_.location();
   mlir::Type f32 = builder.getF32Type(), i32 = builder.getI32Type(), to = ElementOf(op.getResult());
-  Value scaled = EmitCast(e_, Evaluate(op.getInput(), BroadcastIndex(op.getInput(), index), lanes),
-                          ElementOf(op.getInput()), f32, lanes);
-  if (!IsOne(op.getScale())) {
-    Value scale = EmitCast(e_, Evaluate(op.getScale(), BroadcastIndex(op.getScale(), index), lanes),
-                           ElementOf(op.getScale()), f32, lanes);
-    scaled = arith::DivFOp::create(builder, at, scaled, scale);
+  auto integer = llvm::dyn_cast<mlir::IntegerType>(to);
+  bool narrow = integer && integer.getWidth() <= 16, unscaled = IsOne(op.getScale());
+  auto evaluate = [&](Value value, const Indices& where) {
+    return EmitCast(e_, Evaluate(value, BroadcastIndex(value, where), lanes), ElementOf(value), f32, lanes);
+  };
+  // Rounded half to even by a sum whose last place is the ones: the number is in the lower bits, which are those kept.
+  constexpr double kOnes = 0x1.8p23;
+  Value scaled, sum;
+  auto product = op.getInput().getDefiningOp<nn::MulOp>();
+  if (narrow && unscaled && product && product->hasOneUse() && ElementOf(op.getInput()).isF32()) {
+    Indices where = BroadcastIndex(op.getInput(), index);
+    sum = e_.MulAdd(evaluate(product.getLhs(), where), evaluate(product.getRhs(), where),
+                    e_.FloatConstant(f32, kOnes, lanes));
+  } else {
+    scaled = evaluate(op.getInput(), index);
+    if (!unscaled) scaled = arith::DivFOp::create(builder, at, scaled, evaluate(op.getScale(), index));
   }
   Value zero;
   if (op.getZeroPoint()) zero = Evaluate(op.getZeroPoint(), BroadcastIndex(op.getZeroPoint(), index), lanes);
-  auto integer = llvm::dyn_cast<mlir::IntegerType>(to);
-  if (!integer || integer.getWidth() > 16) {
+  if (!narrow) {
     Value rounded = integer ? Value(mlir::math::RoundEvenOp::create(builder, at, scaled)) : scaled;
     if (zero) rounded = EmitAdd(e_, rounded, EmitCast(e_, zero, to, f32, lanes));
     return EmitCast(e_, rounded, f32, to, lanes);  // saturates
   }
-  // The limits less the zero point are integers, so what is limited first rounds to the same number as what is limited
-  // last; NaN is no number and stands for zero.
+  if (!sum) sum = arith::AddFOp::create(builder, at, scaled, e_.FloatConstant(f32, kOnes, lanes));
+  // NaN, which is greater than nothing, becomes the least.
   double least = integer.isUnsigned() ? 0 : -std::ldexp(1.0, static_cast<int>(integer.getWidth()) - 1);
   double most = std::ldexp(1.0, static_cast<int>(integer.getWidth()) - (integer.isUnsigned() ? 0 : 1)) - 1;
-  Value low = e_.FloatConstant(f32, least, lanes), high = e_.FloatConstant(f32, most, lanes);
+  Value low = e_.FloatConstant(f32, kOnes + least, lanes), high = e_.FloatConstant(f32, kOnes + most, lanes);
   if (zero) {
     Value shift = EmitCast(e_, zero, to, f32, lanes);
     low = builder.createOrFold<arith::SubFOp>(at, low, shift);
@@ -415,12 +436,8 @@ Value Evaluator::Quantize(nn::QuantizeOp op, const Indices& index, int lanes) {
     Value holds = arith::CmpFOp::create(builder, at, predicate, a, b);
     return arith::SelectOp::create(builder, at, holds, a, b);
   };
-  Value number_or_zero = arith::SelectOp::create(
-      builder, at, arith::CmpFOp::create(builder, at, arith::CmpFPredicate::UNO, scaled, scaled), e_.Zero(f32, lanes),
-      scaled);
-  Value limited = choose(arith::CmpFPredicate::OLT, choose(arith::CmpFPredicate::OGT, number_or_zero, low), high);
-  Value rounded = mlir::math::RoundEvenOp::create(builder, at, limited);
-  Value number = arith::FPToSIOp::create(builder, at, e_.VectorOf(i32, lanes), rounded);
+  Value limited = choose(arith::CmpFPredicate::OLT, choose(arith::CmpFPredicate::OGT, sum, low), high);
+  Value number = arith::BitcastOp::create(builder, at, e_.VectorOf(i32, lanes), limited);
   if (zero) number = EmitAdd(e_, number, EmitCast(e_, zero, to, i32, lanes));
   return EmitCast(e_, number, i32, to, lanes);
 }

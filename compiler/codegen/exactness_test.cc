@@ -136,7 +136,7 @@ TEST_P(ExactnessTest, ConversionsRoundOnce) {
   }
 }
 
-TEST_P(ExactnessTest, QuantisedNanIsTheZeroPoint) {
+TEST_P(ExactnessTest, QuantisedNanIsTheLeastValue) {
   Operand a = Values("f32", {kNaN, kInf, -kInf, 0.5, 1.5, -2.5});
   Operand scale = Values("f32", {1}), zero = Values("i8", {5});
   Check(Module({a, scale, zero}, "%r = nn.quantize %a, %b zero_point %c : (A, B, C) -> R", "tensor<6xi8>"));

@@ -94,6 +94,18 @@ std::vector<Case> Cases() {
       cases.push_back(Conv(c));  // groups whose channels aren't whole words
       c.input = {1, 6, 7, 18}, c.filter = {3, 3, 1, 18}, c.result = {1, 3, 4, 18}, c.group = 18, c.strides = {2, 2};
       cases.push_back(Conv(c));  // depthwise
+      c.input = {2, 5, 6, 3}, c.filter = {3, 3, 1, 3}, c.result = {2, 5, 6, 3}, c.group = 3, c.strides = {1, 1};
+      cases.push_back(Conv(c));
+      // More kernel rows than a word has bytes, and a row and a column of results that see only halo on one side.
+      c.input = {1, 4, 11, 44}, c.filter = {5, 3, 1, 44}, c.result = {1, 6, 12, 44}, c.group = 44;
+      c.pads = {4, 2, 2, 1};
+      cases.push_back(Conv(c));
+      c.input = {1, 9, 14, 16}, c.filter = {2, 4, 1, 16}, c.result = {1, 4, 3, 16}, c.group = 16, c.strides = {2, 3};
+      c.dilations = {2, 2}, c.pads = {0, 0, 0, 0};
+      cases.push_back(Conv(c));
+      c.input = {1, 1, 1, 20}, c.filter = {3, 3, 1, 20}, c.result = {1, 1, 1, 20}, c.group = 20, c.strides = {1, 1};
+      c.dilations = {1, 1}, c.pads = {1, 1, 1, 1};
+      cases.push_back(Conv(c));
     }
   }
   return cases;

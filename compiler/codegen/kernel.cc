@@ -51,7 +51,8 @@ absl::Status EmitAnchor(KernelContext& context, mlir::Operation* anchor) {
       .Case([&](nn::MatMulOp op) { return EmitMatMul(context, op); })
       .Case([&](nn::ConvOp op) {
         if (context.plan.winograd > 0) return EmitWinograd(context, op);
-        return context.plan.depthwise ? EmitDepthwise(context, op) : EmitConv(context, op);
+        if (!context.plan.depthwise) return EmitConv(context, op);
+        return context.plan.dot ? EmitDepthwiseDot(context, op) : EmitDepthwise(context, op);
       })
       .Case([&](nn::ConvTransposeOp op) { return EmitConvTranspose(context, op); })
       .Case<nn::MaxPoolOp, nn::AvgPoolOp, nn::LpPoolOp>([&](auto op) { return EmitPool(context, op); })

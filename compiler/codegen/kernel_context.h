@@ -31,8 +31,9 @@ struct KernelContext {
 absl::Status EmitMap(KernelContext& context);  // groups without an anchor
 absl::Status EmitMatMul(KernelContext& context, nn::MatMulOp op);
 absl::Status EmitConv(KernelContext& context, nn::ConvOp op);
-absl::Status EmitDepthwise(KernelContext& context, nn::ConvOp op);  // where the plan says so
-absl::Status EmitWinograd(KernelContext& context, nn::ConvOp op);   // likewise
+absl::Status EmitDepthwise(KernelContext& context, nn::ConvOp op);     // where the plan says so
+absl::Status EmitDepthwiseDot(KernelContext& context, nn::ConvOp op);  // and by dot products
+absl::Status EmitWinograd(KernelContext& context, nn::ConvOp op);      // likewise
 absl::Status EmitConvTranspose(KernelContext& context, nn::ConvTransposeOp op);
 absl::Status EmitPool(KernelContext& context, mlir::Operation* op);
 absl::Status EmitReduce(KernelContext& context, mlir::Operation* op);

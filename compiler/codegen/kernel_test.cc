@@ -301,6 +301,44 @@ std::vector<Case> Cases() {
                "%s = nn.add %u, %v : tensor<20x3x35xf32>, tensor<20x3x35xf32> -> tensor<20x3x35xf32>\n"
                "%r = nn.mul %s, %b : tensor<20x3x35xf32>, tensor<35xf32> -> tensor<20x3x35xf32>",
                "tensor<20x3x35xf32>"));
+  // Planes into pixels of a few channels, of every count that is joined in its own way, with what is computed before.
+  for (int channels : {2, 3, 4, 5, 12}) {
+    for (const char* element : {"f32", "f16", "i8"}) {
+      const std::string from = absl::StrCat("tensor<2x", channels, "x3x37x", element, ">");
+      const std::string to = absl::StrCat("tensor<2x3x37x", channels, "x", element, ">");
+      add("few_channels",
+          Function("%x: " + from,
+                   absl::StrCat("%n = nn.neg %x : ", from,
+                                "\n%r = nn.transpose %n {perm = array<i64: 0, 2, 3, 1>} : ", from, " -> ", to),
+                   to));
+    }
+  }
+  add("few_channels_quantized",
+      Function("%x: tensor<3x5x35xf32>, %s: tensor<3xf32>",
+               "%t = nn.transpose %x {perm = array<i64: 1, 2, 0>} : tensor<3x5x35xf32> -> tensor<5x35x3xf32>\n"
+               "%e = nn.exp %s : tensor<3xf32>\n"
+               "%r = nn.quantize %t, %e : (tensor<5x35x3xf32>, tensor<3xf32>) -> tensor<5x35x3xi8>",
+               "tensor<5x35x3xi8>"));
+  // Every other pixel of an image, the four choices side by side as channels.
+  add("space_to_depth",
+      Function(
+          "%x: tensor<3x10x70xf32>",
+          "%t = nn.transpose %x {perm = array<i64: 1, 2, 0>} : tensor<3x10x70xf32> -> tensor<10x70x3xf32>\n"
+          "%a = nn.slice %t {starts = array<i64: 0, 0, 0>, steps = array<i64: 2, 2, 1>} : tensor<10x70x3xf32> -> "
+          "tensor<5x35x3xf32>\n"
+          "%b = nn.slice %t {starts = array<i64: 1, 1, 0>, steps = array<i64: 2, 2, 1>} : tensor<10x70x3xf32> -> "
+          "tensor<5x35x3xf32>\n"
+          "%r = nn.concat %a, %b {axis = 2 : i64} : (tensor<5x35x3xf32>, tensor<5x35x3xf32>) -> tensor<5x35x6xf32>",
+          "tensor<5x35x6xf32>"));
+  for (int step : {2, 3, 4, 5})
+    for (const char* element : {"f32", "ui8", "i1", "f64"}) {
+      const std::string from = absl::StrCat("tensor<3x", 36 * step + 1, "x", element, ">");
+      const std::string to = absl::StrCat("tensor<3x37x", element, ">");
+      add("slice_forward", Function("%x: " + from,
+                                    absl::StrCat("%r = nn.slice %x {starts = array<i64: 0, 0>, steps = array<i64: 1, ",
+                                                 step, ">} : ", from, " -> ", to),
+                                    to));
+    }
   add("transpose_i64",
       Function("%x: tensor<3x20x21xi64>",
                "%r = nn.transpose %x {perm = array<i64: 0, 2, 1>} : tensor<3x20x21xi64> -> tensor<3x21x20xi64>",

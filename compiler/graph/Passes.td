@@ -56,6 +56,10 @@ def FoldScale : Graph_Pass<"nn-fold-scale"> {
   ];
 }
 
+def SplitPool : Graph_Pass<"nn-split-pool"> {
+  let summary = "A large maximum pooling becomes one along the last dimension and one along the others";
+}
+
 def FoldPad : Graph_Pass<"nn-fold-pad"> {
   let summary = "Zero padding before a convolution or a pooling becomes its pads attribute";
 }

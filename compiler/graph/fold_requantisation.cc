@@ -3,6 +3,8 @@
 //
 //   quantize(relu(cast(sum) * a + b), s, z)  ->  quantize(relu(cast(sum) * (a / s) + b / s), 1, z)
 //
+// An addition of whole units of `a` moves into the sum.
+//
 // A division for each element is dear beside a product of bytes; the quotient differs from it by rounding only.
 #include <cmath>
 
@@ -123,11 +125,60 @@ struct ReluOfQuantisation : mlir::OpRewritePattern<nn::QuantizeOp> {
   }
 };
 
+// cast(conv) * a + b, where b is a whole multiple of a for each feature: the convolution's sums start from that
+// multiple. So biases are quantised; what float32 leaves of their product with the scales is far below half a unit.
+struct BiasOfSums : mlir::OpRewritePattern<nn::AddOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nn::AddOp op, PatternRewriter& rewriter) const override {
+    for (unsigned bias : {1u, 0u}) {
+      auto mul = op->getOperand(1 - bias).getDefiningOp<nn::MulOp>();
+      if (!mul || !mul->hasOneUse() || TensorTypeOf(mul.getResult()) != TensorTypeOf(op.getResult())) continue;
+      auto scale = ConstantOperand(mul);
+      if (!scale || !IsIntegerCast(mul->getOperand(1 - *scale))) continue;
+      auto cast = mul->getOperand(1 - *scale).getDefiningOp<nn::CastOp>();
+      auto conv = cast.getInput().getDefiningOp<nn::ConvOp>();
+      if (!conv || !conv->hasOneUse() || !cast->hasOneUse() || conv.getBias()) continue;
+      auto sums = TensorTypeOf(conv.getResult());
+      if (sums != TensorTypeOf(mul.getResult()).clone(sums.getElementType()) || !sums.getElementType().isInteger(32))
+        continue;
+      int64_t rank = sums.getRank(), axis = conv.getChannelsLast() ? rank - 1 : 1, features = sums.getDimSize(axis);
+      auto units = Units(op->getOperand(bias), mul->getOperand(*scale), rank, axis, features);
+      if (!units) continue;
+      rewriter.setInsertionPoint(conv);
+      auto type = mlir::RankedTensorType::get({features}, sums.getElementType());
+      Value start = nn::ConstantOp::create(rewriter, op.getLoc(), type,
+                                           mlir::DenseElementsAttr::get(type, llvm::ArrayRef<int32_t>(*units)));
+      rewriter.modifyOpInPlace(conv, [&] { conv.getBiasMutable().assign(start); });
+      rewriter.replaceOp(op, mul.getResult());
+      return success();
+    }
+    return failure();
+  }
+
+ private:
+  // bias / scale for each feature, if they are integers that leave the sums of any filter room in 32 bits.
+  static std::optional<std::vector<int32_t>> Units(Value bias, Value scale, int64_t rank, int64_t axis,
+                                                   int64_t features) {
+    if (!IsConstant(bias) || !HasFloatElements(bias)) return std::nullopt;
+    auto biases = PerChannel(bias, rank, axis, features), scales = PerChannel(scale, rank, axis, features);
+    if (!biases || !scales) return std::nullopt;
+    std::vector<int32_t> units;
+    for (size_t i = 0; i < biases->size(); ++i) {
+      double unit = (*biases)[i] / (*scales)[i], whole = std::nearbyint(unit);
+      // Also where the scale is 0 or anything is no number.
+      if (!(std::abs(unit) < 0x1p29) || !(std::abs(unit - whole) <= 1e-3 + std::abs(unit) * 0x1p-22))
+        return std::nullopt;
+      units.push_back(static_cast<int32_t>(whole));
+    }
+    return units;
+  }
+};
+
 struct FoldRequantisation : impl::FoldRequantisationBase<FoldRequantisation> {
   using FoldRequantisationBase::FoldRequantisationBase;
   void runOnOperation() override {
     mlir::RewritePatternSet patterns(&getContext());
-    patterns.add<FactorOfQuantisation, ReluOfQuantisation>(&getContext());
+    patterns.add<FactorOfQuantisation, ReluOfQuantisation, BiasOfSums>(&getContext());
     (void)mlir::applyPatternsGreedily(getOperation(), std::move(patterns));
   }
 };

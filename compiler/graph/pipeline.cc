@@ -43,6 +43,7 @@ void BuildGraphPipeline(mlir::OpPassManager& manager, int opt_level, bool strict
   function.addPass(createIntegerProducts(integers));
   AddSimplification(function, strict_math);
   function.addPass(createFoldPad());
+  function.addPass(createSplitPool());
   if (!strict_math) {
     function.addPass(createRecogniseLayerNorm());
     function.addPass(createRecogniseGelu());

@@ -2,8 +2,9 @@
 // double_exp_log.h. No calls to a math library.
 //
 // Error of float32 against the exact value, anywhere in the range (functions_test.cc): exp, log 1 ulp; expm1, log1p,
-// sigmoid, softplus 3 ulp; pow a relative 2e-6. Overflow gives infinity, underflow the right subnormal or zero, NaN
-// gives NaN. Polynomials are minimax fits (relative error below 2^-27 before rounding) made for this file.
+// sigmoid (but 0 for some of what is below 2^-126), softplus 3 ulp; pow a relative 2e-6. Overflow gives infinity,
+// underflow the right subnormal or zero, NaN gives NaN. Polynomials are minimax fits (relative error below 2^-27 before
+// rounding) made for this file.
 #pragma once
 
 #include "compiler/math/double_exp_log.h"
@@ -154,9 +155,20 @@ F<B> Log1p(B& b, F<B> x) {
   return b.Select(b.Equal(x, b.Constant(0.0f)), x, result);
 }
 
-// 1 / (1 + e^-x), from e^-|x| so that neither end overflows.
+// 1 / (1 + e^-x). For doubles from e^-|x|, so that neither end overflows; for floats e^-x goes from 2^-126 to infinity,
+// in one step of scaling: it stands in the inner loops of many networks.
 template <class B>
 F<B> Sigmoid(B& b, F<B> x) {
+  if constexpr (!B::kDouble) {
+    x = detail::AtLeast(b, detail::AtMost(b, x, 87.0f), -89.0f);
+    F<B> shifted = b.MulAdd(x, b.Constant(-detail::kLog2E), b.Constant(detail::kRoundMagic));
+    F<B> n = b.Sub(shifted, b.Constant(detail::kRoundMagic));
+    F<B> r = b.MulAdd(n, b.Constant(-detail::kLn2Low), b.MulAdd(n, b.Constant(-detail::kLn2High), b.Neg(x)));
+    F<B> e = b.Add(detail::ExpMinusOneReduced(b, r), b.Constant(1.0f));
+    // The shift leaves nothing of the magic number.
+    F<B> power = b.FromBits(b.AddInt(b.ShlInt(b.Bits(shifted), 23), b.ConstantInt(0x3F800000)));
+    return b.Div(b.Constant(1.0f), b.MulAdd(e, power, b.Constant(1.0f)));
+  }
   F<B> e = Exp(b, b.Neg(b.Abs(x)));
   F<B> numerator = b.Select(b.Less(x, b.Constant(0.0f)), e, b.Constant(1.0f));
   return b.Div(numerator, b.Add(b.Constant(1.0f), e));

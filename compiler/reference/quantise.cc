@@ -1,5 +1,6 @@
 // quantize and dequantize. The arithmetic is float32, as on the devices: x / scale is one division, rounded half to
-// even, then shifted by the zero point and saturated. NaN becomes the zero point.
+// even, then shifted by the zero point and saturated. NaN becomes the least
+// value, as where the limits are taken by the instructions of common processors.
 #include <algorithm>
 #include <cmath>
 
@@ -69,6 +70,10 @@ Results Quantize(Call& call) {
       } else {
         result.SetFloat(i, quotient + zero);
       }
+      return;
+    }
+    if (std::isnan(quotient) && StorageBits(o.type.element) <= 16) {
+      result.SetInt(i, range.low);
       return;
     }
     int64_t zero = o.zero_point == nullptr ? 0 : o.zero_point->GetInt(zero_index);

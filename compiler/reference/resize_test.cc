@@ -168,8 +168,8 @@ TEST(Quantise, PerTensorAndPerAxis) {
 TEST(Quantise, TiesNanAndOtherTypes) {
   double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   Tensor x = F32({6}, {0.5, 1.5, 2.5, nan, infinity, -infinity}), one = F32({}, {1});
-  ExpectValues(RunOne("quantize", {}, {&x, &one, nullptr}, {ElementType::kInt8, {6}}), {0, 2, 2, 0, 127, -128});
-  ExpectValues(RunOne("quantize", {}, {&x, &one, nullptr}, {ElementType::kInt4, {6}}), {0, 2, 2, 0, 7, -8});
+  ExpectValues(RunOne("quantize", {}, {&x, &one, nullptr}, {ElementType::kInt8, {6}}), {0, 2, 2, -128, 127, -128});
+  ExpectValues(RunOne("quantize", {}, {&x, &one, nullptr}, {ElementType::kInt4, {6}}), {0, 2, 2, -8, 7, -8});
   ExpectValues(RunOne("quantize", {}, {&x, &one, nullptr}, {ElementType::kFloat8E4M3FN, {6}}),
                {0.5, 1.5, 2.5, nan, 448, -448});
   Tensor sums = MakeTensor(ElementType::kInt32, {2}, {-2147483648.0, 7}),

@@ -170,6 +170,19 @@ void PlanWinograd(KernelPlan& plan, nn::ConvOp op, int results, const target::De
   plan.products_offset = Reserve(plan, positions * plan.block_rows * tile_columns * width * 4);
 }
 
+// A depthwise convolution whose packing goes by [kernel rows, columns, 1]: words are filled down the columns.
+void PlanDepthwiseDot(KernelPlan& plan, nn::ConvOp op, llvm::ArrayRef<bool> is_constant,
+                      const target::Description& target) {
+  if (target.dot_product == target::DotProduct::kPairs) return;  // two bytes a word are not worth it
+  PlanDot(plan, op.getInput(), op.getFilter(), op.getResult(), op.getInputZeroPoint(), is_constant, target);
+  if (!plan.dot) return;
+  PanelPacking& packing = plan.packing;
+  packing.k_sizes = {packing.k_sizes[1], packing.k_sizes[0]};
+  packing.k_strides = {packing.k_strides[1], packing.k_strides[0]};
+  packing.width = plan.tile.lanes;
+  plan.packed_operand = ArgumentOf(op.getFilter());
+}
+
 void PlanConv(KernelPlan& plan, nn::ConvOp op, llvm::ArrayRef<bool> is_constant, const target::Description& target) {
   auto input = nn::TensorTypeOf(op.getInput()), filter = nn::TensorTypeOf(op.getFilter());
   auto result = nn::TensorTypeOf(op.getResult());
@@ -219,6 +232,7 @@ void PlanConv(KernelPlan& plan, nn::ConvOp op, llvm::ArrayRef<bool> is_constant,
     bool is_small = ends * packing.k_sizes[spatial - 1] <= 512 && packing.k_sizes[spatial - 1] <= 64;
     if (last && is_small && ArgumentOf(op.getInput()) && ArgumentOf(op.getFilter())) {
       plan.depthwise = true;
+      if (spatial == 2) PlanDepthwiseDot(plan, op, is_constant, target);
       return;
     }
   }
