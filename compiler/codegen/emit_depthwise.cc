@@ -38,13 +38,34 @@ class DepthwiseEmitter {
   }
 
   void Run() {
-    llvm::SmallVector<int64_t> outer(out_.begin(), out_.end() - 2);
-    e_.Nest(outer, [&](llvm::ArrayRef<Value> position) {
-      e_.Vectors(in_.back(), e_.Lanes(compute_), [&](Value channel, int lanes) { Row(position, channel, lanes); });
+    if (!ChannelsOutside()) {
+      llvm::SmallVector<int64_t> outer(out_.begin(), out_.end() - 2);
+      e_.Nest(outer, [&](llvm::ArrayRef<Value> position) {
+        e_.Vectors(in_.back(), e_.Lanes(compute_), [&](Value channel, int lanes) { Row(position, channel, lanes); });
+      });
+      return;
+    }
+    e_.For(out_[0], [&](Value image) {
+      e_.Vectors(in_.back(), e_.Lanes(compute_), [&](Value channel, int lanes) {
+        llvm::SmallVector<int64_t> outer(out_.begin() + 1, out_.end() - 2);
+        e_.Nest(outer, [&](llvm::ArrayRef<Value> rows) {
+          llvm::SmallVector<Value> position = {image};
+          position.append(rows.begin(), rows.end());
+          Row(position, channel, lanes);
+        });
+      });
     });
   }
 
  private:
+  // Whether all rows are done for one vector of channels before the next: if the rows that taps share don't stay in the
+  // first cache whole, but one vector of their pixels does, and these lie close enough to be fetched ahead.
+  bool ChannelsOutside() {
+    constexpr int64_t kMostPitch = 1024;
+    int64_t pitch = in_.back() * (input_.element.getIntOrFloatBitWidth() + 7) / 8, rows = kernel_[0];
+    return spatial_ == 2 && pitch <= kMostPitch && rows * in_[2] * pitch > e_.target().l1_bytes &&
+           rows * in_[2] * (e_.target().vector_bits / 8) * 2 <= e_.target().l1_bytes;
+  }
   int64_t stride() { return op_.getStrides().back(); }
   int64_t dilation() { return op_.getDilations().back(); }
   int64_t pad() { return op_.getPads()[spatial_ - 1]; }
