@@ -41,7 +41,7 @@ absl::Status EmitSoftmax(KernelContext& context, mlir::Operation* op) {
   bool is_log = llvm::isa<nn::LogSoftmaxOp>(op), is_hard = llvm::isa<nn::HardmaxOp>(op);
   auto exp = [&](Value x, int lanes) {
     return EmitMath(
-        e, compute, lanes, [](auto& backend, Value v) { return math::Exp(backend, v); }, x);
+        e, compute, lanes, [](auto& backend, Value v) { return math::ExpOfNegative(backend, v); }, x);
   };
   Buffer kept;  // e^(x - max) of the row
   bool keep = llvm::isa<nn::SoftmaxOp>(op);

@@ -251,6 +251,13 @@ int Emitter::Lanes(mlir::Type element) const {
   return std::max(1, target_.vector_bits / bits);
 }
 
+Value Emitter::Part(Value vector, int first, int lanes) {
+  if (lanes == 1) return Lane(vector, first);
+  llvm::SmallVector<int64_t> mask;
+  for (int lane = 0; lane < lanes; ++lane) mask.push_back(first + lane);
+  return vector::ShuffleOp::create(builder_, location_, vector, vector, mask);
+}
+
 Value Emitter::LoadStrided(const Buffer& buffer, Value index, int64_t lane_step, int lanes) {
   // As many vectors as the step says, each beginning with the last element of the one before: together they end with
   // the last element that is wanted, so that nothing beyond it is read.

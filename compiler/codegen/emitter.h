@@ -100,6 +100,7 @@ class Emitter {
   Value Zero(mlir::Type scalar, int lanes);
   Value FromLanes(llvm::ArrayRef<Value> scalars);  // one vector of scalars, or the scalar itself
   Value Lane(Value vector, int lane);
+  Value Part(Value vector, int first, int lanes);  // some of its lanes
   // `rows` vectors whose lane i is lane r of tile[i]. The tile's vectors have `rows` lanes; both counts are powers of
   // two.
   llvm::SmallVector<Value> TransposeTile(llvm::ArrayRef<Value> tile, int rows);

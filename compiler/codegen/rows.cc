@@ -102,11 +102,15 @@ llvm::SmallVector<Value> Rows::Fold(
   if (whole < inner || whole == 0) result = pass(whole, inner - whole, 1, initial(1));
   if (whole > 0) {
     llvm::SmallVector<Value> vectors = pass(0, whole, lanes_, initial(lanes_));
-    for (int lane = 0; lane < lanes_; ++lane) {
-      llvm::SmallVector<Value> scalars;
-      for (Value v : vectors) scalars.push_back(e_.Lane(v, lane));
-      result = result.empty() ? scalars : combine(result, scalars);
+    for (int lanes = lanes_; lanes > 1; lanes /= 2) {
+      llvm::SmallVector<Value> lower, upper;
+      for (Value v : vectors) {
+        lower.push_back(e_.Part(v, 0, lanes / 2));
+        upper.push_back(e_.Part(v, lanes / 2, lanes / 2));
+      }
+      vectors = combine(lower, upper);
     }
+    result = result.empty() ? vectors : combine(result, vectors);
   }
   return result;
 }

@@ -1,6 +1,6 @@
 // All float32 math functions over a backend (backend.h): include this one.
 //
-//   exp_log.h        Exp Expm1 Log Log1p Pow Sigmoid Softplus
+//   exp_log.h        Exp ExpOfNegative Expm1 Log Log1p Pow Sigmoid Softplus
 //   hyperbolic.h     Tanh Erf Sinh Cosh Asinh Acosh Atanh
 //   trigonometric.h  Sin Cos Tan Asin Acos Atan
 //   activations.h    Relu LeakyRelu Elu Selu Celu Gelu GeluTanh HardSigmoid HardSwish Mish Shrink Softsign

@@ -85,6 +85,8 @@ TEST(Functions, ExponentialsAndLogarithms) {
   CHECK_UNARY(
       Exp, [](double x) { return std::exp(x); }, -kInf, kInf, 1.1);
   CHECK_UNARY(
+      ExpOfNegative, [](double x) { return std::exp(x); }, -kInf, 0, 1.5, 0x1p-125);
+  CHECK_UNARY(
       Expm1, [](double x) { return std::expm1(x); }, -kInf, kInf, 2.5);
   CHECK_UNARY(
       Log, [](double x) { return std::log(x); }, 0, kInf, 1.1);
