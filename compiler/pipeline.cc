@@ -1,6 +1,10 @@
 #include "compiler/pipeline.h"
 
+#include <malloc.h>
+
+#include <chrono>
 #include <future>
+#include <memory>
 #include <mutex>
 
 #include "absl/strings/escaping.h"
@@ -50,6 +54,22 @@ class Diagnostics {
   mlir::ScopedDiagnosticHandler handler_;
 };
 
+// Programs of more operations aren't copied.
+constexpr size_t kMostCopiedOperations = 20'000;
+
+size_t OperationCount(mlir::ModuleOp module) {
+  size_t count = 0;
+  module.walk([&](mlir::Operation*) { ++count; });
+  return count;
+}
+
+// Many small things were freed: the allocator would keep their pages, and what comes next would come on top.
+void ReturnFreedPages() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
 mlir::func::FuncOp MainOf(mlir::ModuleOp module) { return module.lookupSymbol<mlir::func::FuncOp>("main"); }
 
 schedule::WeightGrowth GrowthOf(const Options& options) {
@@ -65,7 +85,8 @@ schedule::WeightGrowth GrowthOf(const Options& options) {
   return schedule::WeightGrowth::kNone;
 }
 
-emit::ManifestData Describe(const onnx::ImportedModel& model, const schedule::Program& program, const Options& options,
+// Moves the names out of the program's plan.
+emit::ManifestData Describe(const onnx::ImportedModel& model, schedule::Program& program, const Options& options,
                             const target::Description& target, const std::string& key,
                             const std::string& model_digest) {
   emit::ManifestData data;
@@ -95,8 +116,8 @@ emit::ManifestData Describe(const onnx::ImportedModel& model, const schedule::Pr
     const int64_t dims = model.outputs[i].dims_output;
     if (dims >= 0) data.bounds.push_back({static_cast<uint32_t>(i), static_cast<uint32_t>(dims)});
   }
-  for (const schedule::ArenaEntry& entry : program.arena) {
-    data.plan.push_back({entry.name, static_cast<uint64_t>(entry.offset), static_cast<uint64_t>(entry.bytes),
+  for (schedule::ArenaEntry& entry : program.arena) {
+    data.plan.push_back({std::move(entry.name), static_cast<uint64_t>(entry.offset), static_cast<uint64_t>(entry.bytes),
                          static_cast<uint32_t>(entry.first_step), static_cast<uint32_t>(entry.last_step)});
   }
   for (const auto& [name, count] : model.operators) data.operators.push_back({name, static_cast<uint32_t>(count)});
@@ -117,40 +138,60 @@ absl::StatusOr<Artifact> Compile(const Model& model, const Options& options, con
   if (!key.ok()) return key.status();
 
   report(Stage::kImport, 0, 1);
-  mlir::MLIRContext context;
-  Diagnostics diagnostics(context);
-  auto imported = onnx::Import(context, model, options);
+  auto context = std::make_unique<mlir::MLIRContext>();
+  auto diagnostics = std::make_unique<Diagnostics>(*context);
+  auto imported = onnx::Import(*context, model, options);
   if (!imported.ok()) return imported.status();
+  ReturnFreedPages();
   report(Stage::kImport, 1, 1);
 
-  // The reference runs beside the rest, on a copy of the model as it was imported.
-  mlir::OwningOpRef<mlir::ModuleOp> untouched = imported->module->clone();
-  auto self_test = std::async(std::launch::async, [&] { return MakeSelfTest(MainOf(*untouched)); });
+  // The reference runs beside the rest, on a copy of the model as it was imported; of a long program before the rest,
+  // for a copy takes as much memory as the program.
+  const bool beside = OperationCount(*imported->module) <= kMostCopiedOperations;
+  mlir::OwningOpRef<mlir::ModuleOp> copy = beside ? imported->module->clone() : mlir::ModuleOp();
+  auto self_test = std::async(std::launch::async,
+                              [&, main = MainOf(beside ? *copy : *imported->module)] { return MakeSelfTest(main); });
+  if (!beside) self_test.wait();
 
   report(Stage::kOptimize, 0, 1);
-  mlir::PassManager passes(&context);
-  graph::BuildGraphPipeline(passes, options.opt_level, options.strict_math);
-  if (mlir::failed(passes.run(*imported->module)))
-    return absl::InternalError(absl::StrCat("a graph pass failed: ", diagnostics.text()));
+  {
+    mlir::PassManager passes(context.get());
+    graph::BuildGraphPipeline(passes, options.opt_level, options.strict_math);
+    if (mlir::failed(passes.run(*imported->module)))
+      return absl::InternalError(absl::StrCat("a graph pass failed: ", diagnostics->text()));
+  }
   report(Stage::kOptimize, 1, 1);
 
   report(Stage::kSchedule, 0, 1);
   auto program = schedule::BuildProgram(MainOf(*imported->module), **target, GrowthOf(options));
   if (!program.ok()) return program.status();
+  imported->module = nullptr;
+  ReturnFreedPages();
+  auto weights = schedule::PackWeights(*program);
+  if (!weights.ok()) return weights.status();
+  program->weights = {};
+  // From here on the program is all that is needed, but for a self-test that isn't ready.
+  if (self_test.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
+    copy = nullptr;
+    diagnostics = nullptr;
+    context = nullptr;
+    imported->storage = nullptr;
+  }
+  ReturnFreedPages();
   report(Stage::kSchedule, 1, 1);
 
   auto objects = codegen::GenerateObjects(*program, **target, absl::HexStringToBytes(*key), options.threads,
                                           [&](int done, int total) { report(Stage::kGenerate, done, total); });
   if (!objects.ok()) return objects.status();
+  program->kernels = {};
+  program->steps = {};
+  ReturnFreedPages();
 
   report(Stage::kEmit, 0, 1);
-  auto code = emit::LinkCode(*objects, **target, static_cast<uint64_t>(program->weights_size));
+  auto code = emit::LinkCode(*std::move(objects), **target, static_cast<uint64_t>(program->weights_size));
   if (!code.ok()) return code.status();
   auto vector = self_test.get();
   if (!vector.ok()) return vector.status();
-  untouched = nullptr;
-  auto weights = schedule::PackWeights(*program);
-  if (!weights.ok()) return weights.status();
   emit::ManifestData data = Describe(*imported, *program, options, **target, *key, model_digest);
   data.self_test = *std::move(vector);
   auto artifact = emit::BuildArtifact(data, *std::move(code), *std::move(weights));

@@ -1,5 +1,6 @@
 // The entry function: one call for each step, with the addresses that the arena plan fixed. Long programs are cut into
-// parts, one function each: LLVM takes more than linear time for one function of tens of thousands of calls.
+// parts, one function each, for LLVM takes more than linear time for one function of tens of thousands of calls; and
+// the parts go into several objects, so that only a few thousand calls are in memory as IR.
 #include "runtime/format/entry.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/codegen/generate.h"
@@ -12,8 +13,12 @@ namespace {
 
 using Kind = schedule::Location::Kind;
 
-// Steps in one function.
+// Steps in one function, and such functions in one object.
 constexpr size_t kStepsInPart = 256;
+constexpr size_t kPartsInObject = 16;
+constexpr size_t kStepsInObject = kStepsInPart * kPartsInObject;
+
+bool IsInParts(const schedule::Program& program) { return program.steps.size() > kStepsInPart; }
 
 // Members of aot_code_args by number (runtime/format/entry.h).
 enum Member { kInputs = 1, kOutputs = 2, kArena = 3, kWeights = 4, kTrace = 7, kTraceContext = 8, kMembers = 9 };
@@ -43,11 +48,6 @@ class EntryBuilder {
     auto* type = llvm::FunctionType::get(builder_.getInt32Ty(), {builder_.getPtrTy()}, false);
     auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "aot_entry", module_);
     entry->setVisibility(llvm::GlobalValue::HiddenVisibility);
-    const bool in_parts = program_.steps.size() > kStepsInPart;
-    std::vector<llvm::Function*> parts;
-    for (size_t start = 0; in_parts && start < program_.steps.size(); start += kStepsInPart) {
-      parts.push_back(BuildPart(start));
-    }
     builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "", entry));
     llvm::Value* args = entry->getArg(0);
     Bases bases = {LoadMember(args, kInputs),
@@ -57,13 +57,25 @@ class EntryBuilder {
                    nullptr,
                    nullptr};
     LoadTrace(args, bases);
-    for (llvm::Function* part : parts) {
-      builder_.CreateCall(part,
-                          {bases.inputs, bases.outputs, bases.arena, bases.weights, bases.trace, bases.trace_context});
+    if (IsInParts(program_)) {
+      for (size_t start = 0; start < program_.steps.size(); start += kStepsInPart) {
+        builder_.CreateCall(DeclarePart(start), {bases.inputs, bases.outputs, bases.arena, bases.weights, bases.trace,
+                                                 bases.trace_context});
+      }
+    } else {
+      EmitSteps(bases, 0);
     }
-    if (!in_parts) EmitSteps(bases, 0);
     builder_.CreateRet(builder_.getInt32(0));
     return entry;
+  }
+
+  // The function for the steps from `start` on.
+  void BuildPart(size_t start) {
+    llvm::Function* part = DeclarePart(start);
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "", part));
+    EmitSteps({part->getArg(0), part->getArg(1), part->getArg(2), part->getArg(3), part->getArg(4), part->getArg(5)},
+              start);
+    builder_.CreateRetVoid();
   }
 
  private:
@@ -123,14 +135,11 @@ class EntryBuilder {
     return nullptr;
   }
 
-  llvm::Function* BuildPart(size_t start) {
+  llvm::Function* DeclarePart(size_t start) {
     const std::vector<llvm::Type*> parameters(6, builder_.getPtrTy());
     auto* type = llvm::FunctionType::get(builder_.getVoidTy(), parameters, false);
-    auto* part = llvm::Function::Create(type, llvm::Function::InternalLinkage, absl::StrCat("steps_", start), module_);
-    builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "", part));
-    EmitSteps({part->getArg(0), part->getArg(1), part->getArg(2), part->getArg(3), part->getArg(4), part->getArg(5)},
-              start);
-    builder_.CreateRetVoid();
+    auto* part = llvm::Function::Create(type, llvm::Function::ExternalLinkage, absl::StrCat("steps_", start), module_);
+    part->setVisibility(llvm::GlobalValue::HiddenVisibility);
     return part;
   }
 
@@ -167,10 +176,8 @@ class EntryBuilder {
   llvm::IRBuilder<> builder_;
 };
 
-}  // namespace
-
-absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, const target::Description& target,
-                                      absl::string_view key) {
+absl::StatusOr<std::string> EmitMain(const schedule::Program& program, const target::Description& target,
+                                     absl::string_view key) {
   llvm::LLVMContext context;
   llvm::Module module("entry", context);
   llvm::Function* entry = EntryBuilder(module, program).Build();
@@ -193,6 +200,24 @@ absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, const ta
              llvm::ConstantDataArray::getString(context, llvm::StringRef(key.data(), key.size()), /*AddNull=*/false)}));
   descriptor->setAlignment(llvm::Align(8));
   descriptor->setDSOLocal(true);
+  return EmitObject(module, target);
+}
+
+}  // namespace
+
+size_t EntryObjects(const schedule::Program& program) {
+  return IsInParts(program) ? 1 + (program.steps.size() + kStepsInObject - 1) / kStepsInObject : 1;
+}
+
+absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, size_t number,
+                                      const target::Description& target, absl::string_view key) {
+  if (number == 0) return EmitMain(program, target, key);
+  llvm::LLVMContext context;
+  llvm::Module module("steps", context);
+  EntryBuilder builder(module, program);
+  const size_t first = (number - 1) * kStepsInObject;
+  const size_t end = std::min(program.steps.size(), first + kStepsInObject);
+  for (size_t start = first; start < end; start += kStepsInPart) builder.BuildPart(start);
   return EmitObject(module, target);
 }
 

@@ -27,7 +27,7 @@ absl::StatusOr<std::string> GenerateKernel(const std::string& spec, size_t numbe
 absl::StatusOr<std::vector<std::string>> GenerateObjects(const schedule::Program& program,
                                                          const target::Description& target, absl::string_view key,
                                                          int threads, const std::function<void(int, int)>& progress) {
-  size_t count = program.kernels.size();
+  const size_t kernels = program.kernels.size(), count = kernels + EntryObjects(program);
   std::vector<std::string> objects(count);
   std::vector<absl::Status> errors(count);
   std::atomic<size_t> next{0};
@@ -35,13 +35,14 @@ absl::StatusOr<std::vector<std::string>> GenerateObjects(const schedule::Program
   int done = 0;
   auto work = [&] {
     for (size_t i = next++; i < count; i = next++) {
-      auto object = GenerateKernel(program.kernels[i].text, i, target);
+      auto object = i < kernels ? GenerateKernel(program.kernels[i].text, i, target)
+                                : EmitEntry(program, i - kernels, target, key);
       if (object.ok())
         objects[i] = *std::move(object);
       else
         errors[i] = object.status();
       std::lock_guard<std::mutex> lock(mutex);
-      if (progress) progress(++done, static_cast<int>(count) + 1);
+      if (progress) progress(++done, static_cast<int>(count));
     }
   };
   InitializeBackends();
@@ -50,12 +51,9 @@ absl::StatusOr<std::vector<std::string>> GenerateObjects(const schedule::Program
   for (int i = 1; i < std::min<int>(threads, static_cast<int>(count)); ++i) workers.emplace_back(work);
   work();
   for (std::thread& worker : workers) worker.join();
-  // The first error in kernel order, whatever thread found it.
+  // The first error in the order of the objects, whatever thread found it.
   for (const absl::Status& error : errors)
     if (!error.ok()) return error;
-  auto entry = EmitEntry(program, target, key);
-  if (!entry.ok()) return entry.status();
-  objects.push_back(*std::move(entry));
   return objects;
 }
 

@@ -18,8 +18,10 @@ absl::StatusOr<std::vector<std::string>> GenerateObjects(const schedule::Program
                                                          const target::Description& target, absl::string_view key,
                                                          int threads, const std::function<void(int, int)>& progress);
 
-// The entry function and the descriptor (runtime/format/entry.h).
-absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, const target::Description& target,
-                                      absl::string_view key);
+// The entry function and the descriptor (runtime/format/entry.h) are object 0 of EntryObjects(program); the others hold
+// the steps of long programs.
+size_t EntryObjects(const schedule::Program& program);
+absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, size_t number,
+                                      const target::Description& target, absl::string_view key);
 
 }  // namespace aot::codegen

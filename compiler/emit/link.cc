@@ -186,7 +186,7 @@ absl::Status PlaceWeights(uint64_t weights_size, uint64_t page_size, std::string
 
 }  // namespace
 
-absl::StatusOr<std::string> LinkCode(const std::vector<std::string>& objects, const target::Description& target,
+absl::StatusOr<std::string> LinkCode(std::vector<std::string> objects, const target::Description& target,
                                      uint64_t weights_size) {
   if (weights_size > UINT64_C(1) << 46) {
     return absl::InternalError(absl::StrCat("weights of ", weights_size, " bytes don't fit an address space"));
@@ -226,15 +226,16 @@ absl::StatusOr<std::string> LinkCode(const std::vector<std::string>& objects, co
                                         directory.Path("exports.map"),
                                         "-o",
                                         output};
-  std::vector<std::pair<std::string, absl::string_view>> files;
-  for (size_t i = 0; i < objects.size(); ++i) files.emplace_back(absl::StrFormat("object-%06d.o", i), objects[i]);
-  for (const auto& file : files) arguments.push_back(directory.Path(file.first));
+  for (size_t i = 0; i < objects.size(); ++i) {
+    arguments.push_back(directory.Path(absl::StrFormat("object-%06d.o", i)));
+    if (absl::Status status = WriteFile(arguments.back(), objects[i]); !status.ok()) return status;
+    objects[i] = std::string();  // LLD maps the file: the bytes would be in memory twice
+  }
   arguments.insert(arguments.end(), {"--start-lib", directory.Path("builtins.o"), "--end-lib"});
   const std::string script = LinkerScript(weights_size);
-  files.emplace_back("builtins.o", EmbeddedBuiltins(target.triple));
-  files.emplace_back("layout.ld", script);
-  files.emplace_back("exports.map", kVersionScript);
-  for (const auto& [name, bytes] : files) {
+  const std::pair<absl::string_view, absl::string_view> others[] = {
+      {"builtins.o", EmbeddedBuiltins(target.triple)}, {"layout.ld", script}, {"exports.map", kVersionScript}};
+  for (const auto& [name, bytes] : others) {
     if (absl::Status status = WriteFile(directory.Path(name), bytes); !status.ok()) return status;
   }
   if (absl::Status status = RunLld(arguments, directory); !status.ok()) return status;

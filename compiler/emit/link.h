@@ -21,7 +21,7 @@ namespace aot::emit {
 //
 // INTERNAL: the objects don't link or the result breaks the policy; the message names the symbol or section.
 // UNAVAILABLE: no room for the temporary files, which live in a private directory under $TMPDIR.
-absl::StatusOr<std::string> LinkCode(const std::vector<std::string>& objects, const target::Description& target,
+absl::StatusOr<std::string> LinkCode(std::vector<std::string> objects, const target::Description& target,
                                      uint64_t weights_size);
 
 }  // namespace aot::emit

@@ -1,9 +1,9 @@
 #include "compiler/emit/manifest_writer.h"
 
-#include <map>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -29,7 +29,7 @@ absl::StatusOr<std::string> DigestBytes(absl::string_view hex, absl::string_view
 // Texts of the manifest, each stored once.
 class Strings {
  public:
-  // Appends the pair (offset, size) of a text to `out`.
+  // Appends the pair (offset, size) of a text to `out`. The text must outlive this.
   absl::Status Refer(absl::string_view text, absl::string_view what, ByteWriter& out) {
     if (text.find('\0') != absl::string_view::npos) {
       return Invalid(absl::StrCat(what, " \"", absl::CHexEscape(text), "\" contains a NUL byte"));
@@ -38,7 +38,7 @@ class Strings {
       return absl::ResourceExhaustedError(
           absl::StrCat("manifest: names take more than ", AOT_MANIFEST_MAX_SIZE, " bytes"));
     }
-    const auto [place, added] = places_.try_emplace(std::string(text), static_cast<uint32_t>(bytes_.size()));
+    const auto [place, added] = places_.try_emplace(text, static_cast<uint32_t>(bytes_.size()));
     if (added) {
       bytes_.append(text.data(), text.size());
       bytes_.push_back('\0');
@@ -50,7 +50,7 @@ class Strings {
   const std::string& bytes() const { return bytes_; }
 
  private:
-  std::map<std::string, uint32_t, std::less<>> places_;
+  absl::flat_hash_map<absl::string_view, uint32_t> places_;
   std::string bytes_;
 };
 

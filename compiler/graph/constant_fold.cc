@@ -16,6 +16,13 @@ namespace {
 
 // Multiplications that one folded product may take: reference/ needs about a nanosecond or two for each.
 constexpr int64_t kMaxProductWork = int64_t{1} << 28;
+// Of one run of the pass: bytes by which results exceed their operands, multiplications, and bytes read and written
+// beside a multiple of the constants' own. What is left over stays for run time. Thousands of nodes that each may be
+// folded would otherwise add up to any time and memory.
+constexpr int64_t kMaxGrowth = int64_t{128} << 20;
+constexpr int64_t kMaxAllProductWork = int64_t{1} << 31;
+constexpr int64_t kMaxTraffic = int64_t{1} << 30;
+constexpr int64_t kTrafficOfConstants = 8;
 
 int64_t Bytes(mlir::Type type) {
   auto tensor = llvm::cast<mlir::RankedTensorType>(type);
@@ -37,11 +44,12 @@ struct ConstantFold : impl::ConstantFoldBase<ConstantFold> {
            });
   }
 
-  bool IsWorthFolding(mlir::Operation* op) const {
+  // Counts what is worth folding towards the limits.
+  bool IsWorthFolding(mlir::Operation* op) {
     if (keep_quantised && IsQuantisedFilter(op)) return false;
     OpClass op_class = Classify(op);
     if (op_class == OpClass::kConstant || op_class == OpClass::kOther || op->getNumOperands() == 0) return false;
-    int64_t in = 0, out = 0, work = 1;
+    int64_t in = 0, out = 0, work = 0;
     for (mlir::Value operand : op->getOperands()) {
       if (!nn::ConstantValue(operand)) return false;
       in += Bytes(operand.getType());
@@ -54,7 +62,13 @@ struct ConstantFold : impl::ConstantFoldBase<ConstantFold> {
       if (llvm::MulOverflow(nn::TensorTypeOf(op->getResult(0)).getNumElements(), std::min(lhs, rhs), work))
         return false;
     }
-    return (out <= max_growth_bytes || out <= in) && work <= kMaxProductWork;
+    if ((out > max_growth_bytes && out > in) || work > kMaxProductWork) return false;
+    const int64_t growth = std::max<int64_t>(0, out - in);
+    if (growth > growth_left_ || work > work_left_ || in + out > traffic_left_) return false;
+    growth_left_ -= growth;
+    work_left_ -= work;
+    traffic_left_ -= in + out;
+    return true;
   }
 
   // A result may share an operand's bytes, whose memory goes with the operand.
@@ -112,7 +126,15 @@ struct ConstantFold : impl::ConstantFoldBase<ConstantFold> {
 
   void runOnOperation() override {
     uses_ = nn::TemporaryUses();
-    getOperation().walk([this](nn::ConstantOp constant) { uses_.Add(constant.getValue()); });
+    growth_left_ = kMaxGrowth;
+    work_left_ = kMaxAllProductWork;
+    traffic_left_ = kMaxTraffic;
+    getOperation().walk([this](nn::ConstantOp constant) {
+      uses_.Add(constant.getValue());
+      // One value over any number of elements takes no memory yet.
+      if (!llvm::isa<mlir::SplatElementsAttr>(constant.getValue()))
+        traffic_left_ += kTrafficOfConstants * Bytes(constant.getType());
+    });
     // In program order, so that one walk folds whole chains.
     for (mlir::Block& block : getOperation().getBody())
       for (mlir::Operation& op : llvm::make_early_inc_range(block))
@@ -124,6 +146,7 @@ struct ConstantFold : impl::ConstantFoldBase<ConstantFold> {
   }
 
   nn::TemporaryUses uses_;  // by the constants of the function
+  int64_t growth_left_ = 0, work_left_ = 0, traffic_left_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "compiler/reference/tensor.h"
 
+#include <sys/mman.h>
+
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -42,6 +44,19 @@ void Write(uint8_t* bytes, int64_t index, T value) {
   std::memcpy(bytes + index * static_cast<int64_t>(sizeof(T)), &value, sizeof value);
 }
 
+// Large tensors have pages of their own: what is given back doesn't stay with the allocator, in pieces that fit
+// nothing.
+std::shared_ptr<uint8_t> ZeroedBytes(size_t bytes) {
+  constexpr size_t kLarge = 1 << 20;
+  if (bytes >= kLarge) {
+    void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages != MAP_FAILED) {
+      return std::shared_ptr<uint8_t>(static_cast<uint8_t*>(pages), [bytes](uint8_t* start) { munmap(start, bytes); });
+    }
+  }
+  return std::shared_ptr<uint8_t>(new uint8_t[bytes](), std::default_delete<uint8_t[]>());
+}
+
 }  // namespace
 
 absl::string_view Name(ElementType type) { return FactsOf(type).name; }
@@ -77,9 +92,9 @@ Tensor::Tensor(TensorType type) : type_(std::move(type)), count_(ElementCount(ty
     return;
   }
   size_t bytes = static_cast<size_t>(count_) * static_cast<size_t>(StorageBits(type_.element) / 8);
-  std::shared_ptr<uint8_t[]> storage(new uint8_t[bytes]());
+  std::shared_ptr<uint8_t> storage = ZeroedBytes(bytes);
   bytes_ = absl::MakeConstSpan(storage.get(), bytes);
-  owner_ = std::shared_ptr<const void>(storage, storage.get());
+  owner_ = std::move(storage);
 }
 
 Tensor::Tensor(TensorType type, std::shared_ptr<const void> owner, absl::Span<const uint8_t> bytes)

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "compiler/schedule/arena.h"
 #include "compiler/schedule/demand.h"
 #include "mlir/IR/Builders.h"
@@ -150,19 +151,24 @@ class ProgramBuilder {
     if (location.kind == Location::Kind::kArena) requests_[location.position].last_step = step;
   }
 
+  // The one copy of a packing: thousands of layers may be packed alike.
+  std::shared_ptr<const PanelPacking> Shared(const PanelPacking& packing) {
+    const std::string key =
+        absl::StrCat(packing.groups, ",", packing.group_stride, ",", packing.cols, ",", packing.col_stride, ",",
+                     packing.width, ",", packing.products, ",", packing.zero_point, ",", packing.winograd, ";",
+                     absl::StrJoin(packing.k_sizes, ","), ";", absl::StrJoin(packing.k_strides, ","));
+    std::shared_ptr<const PanelPacking>& shared = packings_[key];
+    if (!shared) shared = std::make_shared<const PanelPacking>(packing);
+    return shared;
+  }
+
   int64_t AddWeight(nn::ConstantOp constant, const PanelPacking* packing) {
-    std::string key;
-    if (packing) {
-      key = absl::StrCat(packing->groups, ",", packing->group_stride, ",", packing->cols, ",", packing->col_stride, ",",
-                         packing->width, ",", packing->products, ",", packing->zero_point, ",", packing->winograd);
-      for (auto [size, stride] : llvm::zip(packing->k_sizes, packing->k_strides))
-        absl::StrAppend(&key, ";", size, ",", stride);
-    }
-    auto [known, fresh] = weights_.try_emplace({constant.getValue().getAsOpaquePointer(), key}, program_.weights_size);
+    Weight weight;
+    if (packing) weight.packing = Shared(*packing);
+    auto [known, fresh] =
+        weights_.try_emplace({constant.getValue().getAsOpaquePointer(), weight.packing.get()}, program_.weights_size);
     if (fresh) {
-      Weight weight;
       weight.value = constant.getValue();
-      if (packing) weight.packing = *packing;
       weight.offset = program_.weights_size;
       weight.bytes = Bytes(constant.getResult());
       if (packing) weight.bytes = packing->bytes(StorageBytes(nn::TensorTypeOf(constant.getResult()).getElementType()));
@@ -200,7 +206,8 @@ class ProgramBuilder {
   Program program_;
   llvm::DenseMap<mlir::Operation*, Demand> conditional_;
   std::unordered_map<std::string, size_t> kernels_;
-  std::map<std::pair<const void*, std::string>, int64_t> weights_;
+  std::unordered_map<std::string, std::shared_ptr<const PanelPacking>> packings_;
+  llvm::DenseMap<std::pair<const void*, const void*>, int64_t> weights_;  // by constant and packing
   llvm::DenseMap<mlir::Value, Location> locations_;
   std::vector<ArenaRequest> requests_;
   std::vector<std::string> names_;

@@ -2,6 +2,7 @@
 // emit into the manifest.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,7 +43,7 @@ struct ArenaEntry {
 // A constant in the weight segment.
 struct Weight {
   mlir::ElementsAttr value;
-  std::optional<PanelPacking> packing;
+  std::shared_ptr<const PanelPacking> packing;  // null: as it is. Equal ones are shared
   int64_t offset = 0, bytes = 0;
 };
 

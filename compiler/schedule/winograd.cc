@@ -82,7 +82,9 @@ int64_t ConstantBytes(mlir::Operation* function) {
   int64_t bytes = 0;
   function->walk([&](nn::ConstantOp constant) {
     auto type = nn::TensorTypeOf(constant.getResult());
-    bytes += type.getNumElements() * std::max<int64_t>(1, type.getElementType().getIntOrFloatBitWidth() / 8);
+    mlir::Type element = type.getElementType();
+    if (element.isIntOrFloat())  // no complex one
+      bytes += type.getNumElements() * std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
   });
   return bytes;
 }

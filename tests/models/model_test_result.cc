@@ -2,10 +2,6 @@
 
 namespace aot::tests {
 
-NLOHMANN_JSON_SERIALIZE_ENUM(Verdict, {{Verdict::kWrong, "wrong"},
-                                       {Verdict::kRight, "right"},
-                                       {Verdict::kUnsupported, "unsupported"}})
-
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelResult, model, verdict, message, data_sets, artifacts, max_error,
                                    compile_seconds, median_seconds, arena_bytes, artifact_bytes, peak_memory_bytes)
 

@@ -7,6 +7,10 @@
 namespace aot::tests {
 
 enum class Verdict { kRight, kWrong, kUnsupported };
+// The first is what unknown texts become.
+NLOHMANN_JSON_SERIALIZE_ENUM(Verdict, {{Verdict::kWrong, "wrong"},
+                                       {Verdict::kRight, "right"},
+                                       {Verdict::kUnsupported, "unsupported"}})
 
 struct ModelResult {
   std::string model;

@@ -12,6 +12,7 @@
 #include "compiler/target/target.h"
 #include "tests/models/isolated.h"
 #include "tests/models/model_test.h"
+#include "tests/models/record.h"
 #include "tests/models/selection.h"
 
 namespace aot::tests {
@@ -22,7 +23,7 @@ constexpr int kSmallestUnderEmulator = 6;
 constexpr char kRunner[] = "tests/models/runner_aarch64";
 
 struct Args {
-  std::string models, target = "native", json, runner;
+  std::string models, target = "native", json, record, runner;
   Selection selection;
   int opt_level = 3;
   int jobs = 1;
@@ -46,6 +47,7 @@ void AddOptions(CLI::App& app, Args* args) {
       ->capture_default_str();
   app.add_flag("--strict-math", args->strict_math, "No transform that changes rounding");
   app.add_option("--json", args->json, "Write the results to this file");
+  app.add_option("--record", args->record, "Put the results into this list (tests/models/expected.json)");
   app.add_option("--jobs", args->jobs, "Models at the same time; more than 1 spoils the times")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -97,6 +99,14 @@ void Print(const ModelResult& result) {
   fflush(stdout);
 }
 
+// The list that results go into: what the file has so far, or nothing.
+absl::StatusOr<Record> ReadRecord(const std::string& path) {
+  absl::StatusOr<std::string> text = clients::ReadFile(path);
+  if (absl::IsNotFound(text.status())) return Record();
+  if (!text.ok()) return text.status();
+  return ParseRecord(*text);
+}
+
 absl::StatusOr<int> Run(Args args, const std::string& program) {
   absl::StatusOr<std::string> target = clients::ResolveTarget(args.target);
   if (!target.ok()) return target.status();
@@ -113,6 +123,10 @@ absl::StatusOr<int> Run(Args args, const std::string& program) {
   if (!models.ok()) return models.status();
   printf("target %s, opt %d, %zu models\n", target->c_str(), args.opt_level, models->size());
 
+  absl::StatusOr<Record> record = Record();
+  if (!args.record.empty()) record = ReadRecord(clients::UserPath(args.record));
+  if (!record.ok()) return record.status();
+  absl::Status recorded;
   int counts[3] = {};
   nlohmann::json report = nlohmann::json::array();
   auto work = [&](size_t i) { return ToJson(TestModel((*models)[i], options)); };
@@ -127,9 +141,17 @@ absl::StatusOr<int> Run(Args args, const std::string& program) {
     result.peak_memory_bytes = isolated.peak_memory_bytes;
     ++counts[static_cast<int>(result.verdict)];
     Print(result);
+    if (!args.record.empty()) {
+      recorded.Update(AddResult((*models)[i], RunName(*target, args.opt_level), result, &*record));
+    }
     report.push_back(nlohmann::json::parse(ToJson(result)));
   };
   RunIsolated(models->size(), args.jobs, absl::Seconds(args.limit_seconds), work, done);
+
+  if (!args.record.empty() && recorded.ok()) {
+    recorded = clients::WriteFile(clients::UserPath(args.record), FormatRecord(*record));
+  }
+  if (!recorded.ok()) return recorded;
 
   const int right = counts[static_cast<int>(Verdict::kRight)];
   const int wrong = counts[static_cast<int>(Verdict::kWrong)];

@@ -15,15 +15,6 @@ double Seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-int64_t ResidentBytes() {
-  long pages = 0, resident = 0;
-  FILE* file = fopen("/proc/self/statm", "r");
-  if (!file) return 0;
-  if (fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
-  fclose(file);
-  return resident * sysconf(_SC_PAGESIZE);
-}
-
 }  // namespace
 
 Cost Measure(const std::function<std::string()>& work, int limit_seconds) {
@@ -56,6 +47,21 @@ Cost Measure(const std::function<std::string()>& work, int limit_seconds) {
                                              : std::string("killed: ") + strsignal(WTERMSIG(status));
   }
   return cost;
+}
+
+int64_t ResidentBytes() {
+  long pages = 0, resident = 0;
+  FILE* file = fopen("/proc/self/statm", "r");
+  if (!file) return 0;
+  if (fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
+  fclose(file);
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+int64_t PeakBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
 }
 
 }  // namespace aot::perf

@@ -16,7 +16,11 @@ struct Cost {
 };
 
 // Runs `work` in a forked child; it gives an error or "". The child is killed after `limit_seconds`. Call it while this
-// process has no other threads.
+// process has no other threads and little memory: a child has what its parent had, memory that was freed included.
 Cost Measure(const std::function<std::string()>& work, int limit_seconds);
+
+// Resident set of this process now, and its largest so far.
+int64_t ResidentBytes();
+int64_t PeakBytes();
 
 }  // namespace aot::perf

@@ -31,3 +31,12 @@ func.func @growth() -> tensor<256x256xf32> {
   %0 = nn.broadcast %a : tensor<f32> -> tensor<256x256xf32>
   return %0 : tensor<256x256xf32>
 }
+
+// Nor does what takes no memory until somebody writes it out: one value over any number of elements.
+// CHECK-LABEL: func.func @splat_of_16_gigabytes
+// CHECK: nn.exp
+func.func @splat_of_16_gigabytes() -> tensor<4294967296xf32> {
+  %a = nn.constant dense<1.0> : tensor<4294967296xf32>
+  %0 = nn.exp %a : tensor<4294967296xf32>
+  return %0 : tensor<4294967296xf32>
+}

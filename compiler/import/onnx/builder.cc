@@ -29,6 +29,18 @@ constexpr int64_t kMostFoldedElements = 64 << 10;
 constexpr int64_t kMostOperandElements = 16 << 20;
 constexpr int64_t kMostFoldedProducts = 64 << 20;  // multiplications of a product or convolution, an upper bound
 
+// Of all evaluations of an import together: elements that are read, multiplied and written, and bytes of results. Many
+// small nodes, or a loop that is unrolled, could ask for any number of them. Past these limits operations stay, except
+// on what is as small as shapes are; and that has a limit too, which is an error.
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+constexpr int64_t kMostFoldedWork = 32 << 20;
+#else
+constexpr int64_t kMostFoldedWork = int64_t{4} << 30;
+#endif
+constexpr int64_t kMostFoldedBytes = 256 << 20;
+constexpr int64_t kShapeWork = 512;
+constexpr int64_t kMostFoldedShapeBytes = 384 << 20;
+
 // Tensors of all sequences that an import makes. Each is a copy: a loop that appends n times makes n * n / 2.
 constexpr int64_t kMostSequenceElements = 4'000'000;
 
@@ -44,23 +56,26 @@ absl::Status Check(const Operation& operation, absl::Span<const Value> operands)
 
 bool IsProduct(absl::string_view name) { return name == "matmul" || name == "conv" || name == "conv_transpose"; }
 
-// Quantised weights keep their dequantize: the quantisation passes look for it, and the weights would grow fourfold.
-bool IsWorthEvaluating(const Operation& operation, absl::Span<const Value> operands) {
-  if (operation.name == "dequantize" || operation.name == "quantize") return false;
+// Elements that an evaluation reads and writes, or its multiplications; nullopt if it isn't worth it. Quantised weights
+// keep their dequantize: the quantisation passes look for it, and the weights would grow fourfold.
+std::optional<int64_t> WorkOf(const Operation& operation, absl::Span<const Value> operands) {
+  if (operation.name == "dequantize" || operation.name == "quantize") return std::nullopt;
   int64_t results = 0, largest = 0, total = 0;
   for (const TensorType& type : operation.results) {
     const auto count = reference::ElementCount(type.shape);
-    if (!count || *count > kMostFoldedElements) return false;
+    if (!count || *count > kMostFoldedElements) return std::nullopt;
     results += *count;
   }
   for (const Value& operand : operands) {
     if (!operand) continue;
-    if (!operand.constant()) return false;
+    if (!operand.constant()) return std::nullopt;
     largest = std::max(largest, operand.constant()->size());
     total += operand.constant()->size();
-    if (total > kMostOperandElements) return false;
+    if (total > kMostOperandElements) return std::nullopt;
   }
-  return !IsProduct(operation.name) || results * largest <= kMostFoldedProducts;
+  if (!IsProduct(operation.name)) return total + results;
+  // Both are bounded above, so that their product fits.
+  return results * largest <= kMostFoldedProducts ? std::optional<int64_t>(results * largest) : std::nullopt;
 }
 
 mlir::Attribute ToMlirAttribute(mlir::Builder& builder, const reference::Attribute& attribute) {
@@ -199,16 +214,27 @@ mlir::Value Builder::Materialise(const Value& value) {
   return mlir::Value::getFromOpaquePointer(value.rep_->ssa);
 }
 
-std::optional<std::vector<Value>> Builder::Evaluate(const Operation& operation,
-                                                    absl::Span<const Value> operands) const {
-  if (!IsWorthEvaluating(operation, operands)) return std::nullopt;
+std::optional<std::vector<Value>> Builder::Evaluate(const Operation& operation, absl::Span<const Value> operands) {
+  const std::optional<int64_t> work = WorkOf(operation, operands);
+  if (!work) return std::nullopt;
+  const bool spent = folded_work_ > kMostFoldedWork || folded_bytes_ > kMostFoldedBytes;
+  if (spent && *work > kShapeWork) return std::nullopt;
+  folded_work_ += *work;
   std::vector<const Tensor*> tensors;
   for (const Value& operand : operands) tensors.push_back(operand ? operand.constant() : nullptr);
   auto results = reference::Evaluate(operation, tensors);
   // A type that the reference doesn't know, for example: the operation is built instead.
   if (!results.ok()) return std::nullopt;
   std::vector<Value> values;
-  for (Tensor& tensor : *results) values.push_back(Constant(std::move(tensor)));
+  for (Tensor& tensor : *results) {
+    folded_bytes_ += static_cast<int64_t>(tensor.bytes().size());
+    values.push_back(Constant(std::move(tensor)));
+  }
+  if (folded_bytes_ > kMostFoldedShapeBytes) {
+    status_.Update(absl::InvalidArgumentError(
+        absl::StrCat("what the model computes of constants, such as shapes, takes more than ", kMostFoldedShapeBytes,
+                     " bytes up to here; fewer or smaller ones are accepted")));
+  }
   return values;
 }
 

@@ -138,13 +138,13 @@ class Builder {
                std::optional<reference::ElementType> result = std::nullopt);
 
  private:
-  std::optional<std::vector<Value>> Evaluate(const reference::Operation& operation,
-                                             absl::Span<const Value> operands) const;
+  std::optional<std::vector<Value>> Evaluate(const reference::Operation& operation, absl::Span<const Value> operands);
 
   mlir::OpBuilder& ops_;
   const void* location_;  // the opaque form of an mlir::Location
   absl::Status status_;
-  int64_t sequence_elements_ = 0;  // of all sequences so far
+  int64_t sequence_elements_ = 0;               // of all sequences so far
+  int64_t folded_work_ = 0, folded_bytes_ = 0;  // of all evaluations so far
 };
 
 // The product of dimensions that were checked or of some of them; the largest number if only a dimension of 0 kept the

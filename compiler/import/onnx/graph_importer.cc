@@ -1,5 +1,7 @@
 #include "compiler/import/onnx/graph_importer.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/import/onnx/extents.h"
@@ -30,9 +32,25 @@ std::string SupportedOpsets(absl::string_view domain, const Operator& op) {
   return absl::StrCat("opsets ", op.versions.front(), " to ", NewestOpset(domain));
 }
 
+// Constants may point into tensors of attributes.
+bool HasTensors(const NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(), [](const AttributeProto& a) {
+    return a.has_t() || a.has_g() || a.has_sparse_tensor() || !a.tensors().empty() || !a.graphs().empty() ||
+           !a.sparse_tensors().empty();
+  });
+}
+
+// What a node that was imported needn't keep: all but the outputs, whose names are those of values.
+void ReleaseOperands(NodeProto& node) {
+  if (HasTensors(node)) return;
+  NodeProto kept;
+  kept.mutable_output()->Swap(node.mutable_output());
+  kept.Swap(&node);
+}
+
 }  // namespace
 
-GraphImporter::GraphImporter(const ModelProto& model, const TensorStorage& storage, Builder& builder,
+GraphImporter::GraphImporter(ModelProto& model, const TensorStorage& storage, Builder& builder,
                              mlir::MLIRContext& context)
     : model_(model), storage_(storage), builder_(builder), context_(context) {}
 
@@ -89,7 +107,7 @@ absl::Status GraphImporter::AddInitialisers(const GraphProto& graph, Scope& scop
     return absl::InvalidArgumentError(absl::StrCat("two initialisers have the name ", Quoted(name)));
   };
   for (const TensorProto& tensor : graph.initializer()) {
-    if (!scope.initialisers.emplace(tensor.name(), &tensor).second) return twice(tensor.name());
+    if (!scope.initialisers.emplace(tensor.name(), Initialiser{&tensor}).second) return twice(tensor.name());
   }
   for (const SparseTensorProto& tensor : graph.sparse_initializer()) {
     const std::string& name = tensor.values().name();
@@ -114,9 +132,11 @@ absl::StatusOr<std::optional<Value>> GraphImporter::Find(const std::string& name
     auto sparse = scope->sparse_initialisers.find(name);
     const bool is_dense = dense != scope->initialisers.end();
     if (!is_dense && sparse == scope->sparse_initialisers.end()) continue;
-    const void* key = is_dense ? static_cast<const void*>(dense->second) : sparse->second;
+    const void* key = is_dense ? static_cast<const void*>(dense->second.tensor) : sparse->second;
     if (auto read = read_initialisers_.find(key); read != read_initialisers_.end()) return read->second;
-    auto tensor = is_dense ? ReadTensor(*dense->second, storage_) : ReadSparseTensor(*sparse->second, storage_);
+    auto tensor = is_dense
+                      ? ReadTensor(*dense->second.tensor, scope->outer ? storage_ : StorageOf(*dense->second.tensor))
+                      : ReadSparseTensor(*sparse->second, storage_);
     Value value = Builder::Unsupported();
     if (tensor.ok()) {
       value = builder_.Constant(*std::move(tensor));
@@ -138,8 +158,71 @@ void GraphImporter::ReportUnsupported(const std::string& place, absl::string_vie
 absl::Status GraphImporter::ImportNodes(const Nodes& nodes, const std::vector<absl::string_view>& outputs,
                                         const Frame& frame, Scope& scope) {
   ASSIGN_OR_RETURN(std::vector<const NodeProto*> order, OrderNodes(nodes, outputs));
-  for (const NodeProto* node : order) RETURN_IF_ERROR(ImportNode(*node, frame, scope));
+  // Values go when nothing needs them any more: of a long chain, all together take more memory than what they become.
+  // Names are known by the outputs that give them, for the operands of a node may be gone before the last user is.
+  absl::flat_hash_map<absl::string_view, int64_t> users;
+  for (const NodeProto* node : order) {
+    for (const std::string& output : node->output()) users.try_emplace(output, 0);
+  }
+  auto add = [&](absl::string_view name, int64_t count) {
+    if (auto found = users.find(name); found != users.end()) return (found->second += count) == 0;
+    auto found = scope.initialisers.find(name);
+    return found != scope.initialisers.end() && (found->second.users += count) == 0;
+  };
+  for (absl::string_view output : outputs) add(output, 1);
+  for (const NodeProto* node : order) {
+    for (absl::string_view name : NamesTaken(*node)) add(name, 1);
+  }
+  const bool imported_once = &nodes == &model_.graph().node();
+  for (const NodeProto* node : order) {
+    RETURN_IF_ERROR(ImportNode(*node, frame, scope));
+    for (absl::string_view name : NamesTaken(*node)) {
+      if (add(name, -1)) Release(name, scope);
+    }
+    if (imported_once) ReleaseOperands(const_cast<NodeProto&>(*node));  // of model_, which isn't const
+  }
   return absl::OkStatus();
+}
+
+TensorStorage GraphImporter::StorageOf(const TensorProto& tensor) const {
+  auto give_back = [keep = storage_.owner](TensorProto* data) {
+    delete data->release_raw_data();
+    google::protobuf::RepeatedField<float>().Swap(data->mutable_float_data());
+    google::protobuf::RepeatedField<double>().Swap(data->mutable_double_data());
+    google::protobuf::RepeatedField<int32_t>().Swap(data->mutable_int32_data());
+    google::protobuf::RepeatedField<int64_t>().Swap(data->mutable_int64_data());
+    google::protobuf::RepeatedField<uint64_t>().Swap(data->mutable_uint64_data());
+    google::protobuf::RepeatedField<int64_t>().Swap(data->mutable_dims());
+    data->clear_data_type();  // nobody points into it
+  };
+  return {std::shared_ptr<TensorProto>(const_cast<TensorProto*>(&tensor), give_back), storage_.external};
+}
+
+void ReleaseImported(GraphProto& graph) {
+  google::protobuf::RepeatedPtrField<NodeProto> nodes;
+  while (!graph.node().empty()) {
+    std::unique_ptr<NodeProto> node(graph.mutable_node()->ReleaseLast());
+    if (HasTensors(*node)) nodes.AddAllocated(node.release());
+  }
+  graph.mutable_node()->Swap(&nodes);
+  google::protobuf::RepeatedPtrField<TensorProto> initialisers;
+  while (!graph.initializer().empty()) {
+    std::unique_ptr<TensorProto> tensor(graph.mutable_initializer()->ReleaseLast());
+    if (tensor->data_type() != TensorProto::UNDEFINED) initialisers.AddAllocated(tensor.release());
+  }
+  graph.mutable_initializer()->Swap(&initialisers);
+}
+
+void GraphImporter::Release(absl::string_view name, Scope& scope) {
+  if (auto found = scope.values.find(name); found != scope.values.end()) {
+    found->second = Value();  // the name stays taken
+    return;
+  }
+  // A subgraph may be imported again, an initialiser of the main graph is needed once.
+  if (scope.outer) return;
+  if (auto found = scope.initialisers.find(name); found != scope.initialisers.end()) {
+    read_initialisers_.erase(found->second.tensor);
+  }
 }
 
 absl::Status GraphImporter::ImportNode(const NodeProto& node, const Frame& frame, Scope& scope) {

@@ -30,8 +30,10 @@ constexpr int64_t kMostImportedNodes = kMostNodes;
 
 class GraphImporter {
  public:
-  // Everything must outlive the importer.
-  GraphImporter(const ModelProto& model, const TensorStorage& storage, Builder& builder, mlir::MLIRContext& context);
+  // Everything must outlive the importer, which gives the model's memory back as it goes: nodes of the main graph keep
+  // the names of their outputs, initialisers lose their data when the last constant that shows them is gone. `storage`
+  // owns the model.
+  GraphImporter(ModelProto& model, const TensorStorage& storage, Builder& builder, mlir::MLIRContext& context);
 
   // The values of the main graph's outputs. UNIMPLEMENTED with a line for every unsupported node, INVALID_ARGUMENT for
   // the first mistake.
@@ -51,10 +53,14 @@ class GraphImporter {
     int depth = 0;
   };
   // The names of one graph; those of the outer graph are visible as well.
+  struct Initialiser {
+    const TensorProto* tensor = nullptr;
+    int64_t users = 0;  // still to come; counted for the main graph
+  };
   struct Scope {
     const Scope* outer = nullptr;
     absl::flat_hash_map<std::string, Value> values;
-    absl::flat_hash_map<absl::string_view, const TensorProto*> initialisers;  // read when first used
+    absl::flat_hash_map<absl::string_view, Initialiser> initialisers;  // read when first used
     absl::flat_hash_map<absl::string_view, const SparseTensorProto*> sparse_initialisers;
   };
 
@@ -93,13 +99,17 @@ class GraphImporter {
   // out.
   absl::StatusOr<std::optional<Value>> Find(const std::string& name, const Scope& scope);
   absl::Status Define(const std::string& name, Value value, Scope& scope);
+  // Gives back the value of a name that nobody looks up any more.
+  void Release(absl::string_view name, Scope& scope);
+  // As storage_, for a tensor that is read once: its data go with the last copy of the owner.
+  TensorStorage StorageOf(const TensorProto& tensor) const;
   std::map<std::string, int64_t> Opsets(
       const google::protobuf::RepeatedPtrField<aot::onnx::OperatorSetIdProto>& imports) const;
   void ReportUnsupported(const std::string& place, absl::string_view text);
   // For graphs that can't be imported: their unknown operators alone.
   void ReportUnknownOperators(const GraphProto& graph, const Frame& frame);
 
-  const ModelProto& model_;
+  ModelProto& model_;
   const TensorStorage& storage_;
   Builder& builder_;
   mlir::MLIRContext& context_;
@@ -109,5 +119,8 @@ class GraphImporter {
   std::vector<std::string> unsupported_;
   int64_t nodes_ = 0;
 };
+
+// After the importer is gone: what is left of nodes and initialisers whose data no constant shows.
+void ReleaseImported(GraphProto& graph);
 
 }  // namespace aot::import::onnx

@@ -63,6 +63,14 @@ std::string Describe(const NodeProto& node, int64_t opset) {
   return absl::StrCat("node '", DisplayName(node), "' (", OperatorName(node), ", opset ", opset, ")");
 }
 
+std::vector<absl::string_view> NamesTaken(const NodeProto& node) {
+  std::vector<absl::string_view> names(node.input().begin(), node.input().end());
+  Names inner;
+  AddSubgraphNames(node, inner);
+  names.insert(names.end(), inner.begin(), inner.end());
+  return names;
+}
+
 absl::StatusOr<std::vector<const NodeProto*>> OrderNodes(const Nodes& nodes,
                                                          const std::vector<absl::string_view>& outputs) {
   absl::flat_hash_map<absl::string_view, int> producer;

@@ -17,6 +17,10 @@ std::string Describe(const NodeProto& node, int64_t opset);
 // The same without quotes and the word node, for locations.
 std::string LocationName(const NodeProto& node, int64_t opset);
 
+// The names of the values that a node takes: its operands, some perhaps more than once, and what its subgraphs take
+// from outside.
+std::vector<absl::string_view> NamesTaken(const NodeProto& node);
+
 // The nodes that `outputs` depend on, each after those that it depends on, otherwise in the order of the file.
 // INVALID_ARGUMENT: two nodes give a value of one name, or nodes depend on each other.
 absl::StatusOr<std::vector<const NodeProto*>> OrderNodes(const Nodes& nodes,

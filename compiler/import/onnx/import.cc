@@ -123,7 +123,7 @@ absl::StatusOr<std::vector<std::pair<std::string, Value>>> FlattenOutputs(const 
 
 absl::StatusOr<ImportedModel> Import(mlir::MLIRContext& context, const compiler::Model& model,
                                      const compiler::Options& options) {
-  ASSIGN_OR_RETURN(std::shared_ptr<const ModelProto> proto, ParseModel(model.bytes));
+  ASSIGN_OR_RETURN(const std::shared_ptr<ModelProto> proto, ParseModel(model.bytes));
   const GraphProto& graph = proto->graph();
   ImportedModel imported;
   imported.graph_name = graph.name();
@@ -158,10 +158,11 @@ absl::StatusOr<ImportedModel> Import(mlir::MLIRContext& context, const compiler:
   std::vector<std::pair<std::string, Value>> inputs;
   for (const GraphInput& input : bound.inputs) inputs.emplace_back(input.name, ToValue(builder, input, tensors));
   const TensorStorage storage{proto, &model.external};
-  GraphImporter importer(*proto, storage, builder, context);
-  ASSIGN_OR_RETURN(const std::vector<Value> values, importer.ImportMain(inputs));
+  auto importer = std::make_unique<GraphImporter>(*proto, storage, builder, context);
+  ASSIGN_OR_RETURN(std::vector<Value> values, importer->ImportMain(inputs));
   ASSIGN_OR_RETURN(auto outputs, FlattenOutputs(graph, values));
-  imported.operators = importer.operators();
+  imported.operators = importer->operators();
+  importer = nullptr;
 
   builder.set_location(unknown);
   builder.ClearStatus();
@@ -181,6 +182,7 @@ absl::StatusOr<ImportedModel> Import(mlir::MLIRContext& context, const compiler:
   }
   EraseUnused(block);
   RETURN_IF_ERROR(Verify(*imported.module));
+  ReleaseImported(*proto->mutable_graph());
   return imported;
 }
 

@@ -347,6 +347,31 @@ TEST(Attacks, ShapeBombsOfEveryOperatorEndInAStatus) {
   EXPECT_NE(message("OneHot", {"x", "c", "x"}, Int64Tensor("c", {}, {kHuge})), "");
 }
 
+// A chain of `count` negations of the value `from`; gives the last one's name.
+std::string Negations(ModelBuilder& model, const std::string& from, int count) {
+  std::string last = from;
+  for (int i = 0; i < count; ++i) {
+    const std::string next = from + std::to_string(i);
+    model.Node("Neg", {last}, {next});
+    last = next;
+  }
+  return last;
+}
+
+TEST(Attacks, WhatIsComputedOfConstantsHasALimit) {
+  // 600 times half a megabyte: the last ones are left to run time.
+  ModelBuilder model(13);
+  model.Constant(Int64Tensor("large", {65536}, std::vector<int64_t>(65536, 3)));
+  model.Output(Negations(model, "large", 600));
+  EXPECT_EQ(MessageOf(model), "");
+  // Then 2 KB each time, which shapes may need.
+  model.Constant(Int64Tensor("small", {256}, std::vector<int64_t>(256, 3)));
+  model.Output(Negations(model, "small", 70'000));
+  EXPECT_THAT(MessageOf(model), AllOf(HasSubstr("node 'small"), HasSubstr("(Neg, opset 13)"),
+                                      HasSubstr("what the model computes of constants, such as shapes, takes more "
+                                                "than 402653184 bytes")));
+}
+
 TEST(Attacks, KernelsStridesAndDilationsOfZeroAndOfAllBitsAreRefused) {
   for (int64_t value : {int64_t{0}, int64_t{-1}, kHuge, INT64_MIN}) {
     for (const char* attribute : {"kernel_shape", "strides", "dilations"}) {

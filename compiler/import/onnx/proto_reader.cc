@@ -15,7 +15,7 @@ absl::Status NotAModel(size_t size, absl::string_view why) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const ModelProto>> ParseModel(const std::string& bytes) {
+absl::StatusOr<std::shared_ptr<ModelProto>> ParseModel(const std::string& bytes) {
   if (bytes.empty()) return NotAModel(0, "no data");
   if (bytes.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
     return NotAModel(bytes.size(),
@@ -30,7 +30,7 @@ absl::StatusOr<std::shared_ptr<const ModelProto>> ParseModel(const std::string& 
     return NotAModel(bytes.size(), "the data are truncated or corrupt");
   }
   if (!model->has_graph()) return NotAModel(bytes.size(), "it has no graph");
-  return std::shared_ptr<const ModelProto>(std::move(model));
+  return model;
 }
 
 }  // namespace aot::import::onnx

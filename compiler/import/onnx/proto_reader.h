@@ -28,6 +28,6 @@ constexpr int kDeepestGraph = 64;
 constexpr int64_t kNewestOpset = 27;
 
 // INVALID_ARGUMENT "not an ONNX model: ..." with the number of bytes. The message tree owns every tensor's bytes.
-absl::StatusOr<std::shared_ptr<const ModelProto>> ParseModel(const std::string& bytes);
+absl::StatusOr<std::shared_ptr<ModelProto>> ParseModel(const std::string& bytes);
 
 }  // namespace aot::import::onnx
