@@ -50,6 +50,18 @@ std::string Conv(const Dims& input, const Dims& filter, const Dims& result, int6
                       "\n%r = nn.relu %s : ", r, "\nreturn %r : ", r, "\n}\n");
 }
 
+// An epilogue whose values are each used twice: 2^30 paths lead to the product.
+std::string Squares() {
+  std::string body =
+      "%m = nn.matmul %x, %w : tensor<300x8xf32>, tensor<8x256xf32> -> tensor<300x256xf32>\n"
+      "%v0 = nn.tanh %m : tensor<300x256xf32>\n";
+  for (int i = 0; i < 30; ++i)
+    absl::StrAppend(&body, "%v", i + 1, " = nn.mul %v", i, ", %v", i,
+                    " : tensor<300x256xf32>, tensor<300x256xf32> -> tensor<300x256xf32>\n");
+  return absl::StrCat("func.func @main(%x: tensor<300x8xf32>) -> tensor<300x256xf32> {\n%w = ", Floats({8, 256}), body,
+                      "return %v30 : tensor<300x256xf32>\n}\n");
+}
+
 class Contraction : public ::testing::TestWithParam<std::pair<const char*, std::string>> {};
 
 TEST_P(Contraction, MatchesTheReference) {
@@ -73,6 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
                       std::pair("OneStepOfResultsBeyondTheCache", MatMul(600, 1, 120)),
                       std::pair("Strided", Conv({1, 9, 9, 512}, {1, 1, 512, 130}, {1, 5, 5, 130}, 2)),
                       std::pair("Taps", Conv({1, 12, 12, 64}, {3, 3, 64, 260}, {1, 10, 10, 260}, 1)),
+                      std::pair("Squares", Squares()),
                       std::pair("Images", Conv({3, 40, 41, 20}, {1, 1, 20, 40}, {3, 40, 41, 40}, 1))),
     [](const auto& info) { return info.param.first; });
 

@@ -102,7 +102,15 @@ bool TurnsFewChannels(KernelContext& context, llvm::ArrayRef<int64_t> shape, int
   bool turns = false;
   for (mlir::Operation& op : context.group.getBody().front().without_terminator()) {
     auto transpose = llvm::dyn_cast<nn::TransposeOp>(op);
-    if (!transpose) continue;
+    if (!transpose) {
+      // What else may be there without reading each lane by itself.
+      auto concat = llvm::dyn_cast<nn::ConcatOp>(op);
+      if (concat ? concat.getAxis() + 1 == rank
+                 : op.hasTrait<nn::Elementwise>() ||
+                       llvm::isa<nn::ConstantOp, nn::SliceOp, nn::QuantizeOp, nn::DequantizeOp>(op))
+        continue;
+      return false;
+    }
     auto perm = transpose.getPerm();
     if (static_cast<int64_t>(perm.size()) != rank || perm[rank - 2] != rank - 1) return false;
     turns = true;

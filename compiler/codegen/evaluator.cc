@@ -4,6 +4,7 @@
 
 #include "compiler/codegen/elementwise.h"
 #include "compiler/codegen/resize_taps.h"
+#include "compiler/ir/attributes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -83,7 +84,8 @@ Value Evaluator::Evaluate(Value value, const Indices& index, int lanes) {
   return made;
 }
 
-void Evaluator::Prefetch(Value value, const Indices& index) {
+void Evaluator::Prefetch(Value value, const Indices& index, llvm::DenseSet<Value>& seen) {
+  if (!seen.insert(value).second) return;
   auto buffer = buffers_.find(value);
   if (buffer != buffers_.end()) {
     e_.Prefetch(buffer->second, Position(ShapeOf(value), index).base);
@@ -92,7 +94,7 @@ void Evaluator::Prefetch(Value value, const Indices& index) {
   mlir::Operation* op = value.getDefiningOp();
   if (!op || !op->hasTrait<nn::Elementwise>()) return;
   for (Value operand : op->getOperands())
-    if (ShapeOf(operand) == ShapeOf(value)) Prefetch(operand, index);
+    if (ShapeOf(operand) == ShapeOf(value)) Prefetch(operand, index, seen);
 }
 
 Value Evaluator::Scalarise(Value value, const Indices& index, int lanes) {
@@ -407,7 +409,8 @@ Value Evaluator::Quantize(nn::QuantizeOp op, const Indices& index, int lanes) {
   constexpr double kOnes = 0x1.8p23;
   Value scaled, sum;
   auto product = op.getInput().getDefiningOp<nn::MulOp>();
-  if (narrow && unscaled && product && product->hasOneUse() && ElementOf(op.getInput()).isF32()) {
+  if (narrow && op->hasAttr(nn::kRoundsOnce) && unscaled && product && product->hasOneUse() &&
+      ElementOf(op.getInput()).isF32()) {
     Indices where = BroadcastIndex(op.getInput(), index);
     sum = e_.MulAdd(evaluate(product.getLhs(), where), evaluate(product.getRhs(), where),
                     e_.FloatConstant(f32, kOnes, lanes));

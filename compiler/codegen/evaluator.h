@@ -5,6 +5,7 @@
 #include "compiler/codegen/emitter.h"
 #include "compiler/ir/NnDialect.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace aot::codegen {
 
@@ -23,8 +24,8 @@ class Evaluator {
   // The elements of `value` at index (lanes > 1: at each lane of it), in its compute type.
   Value Evaluate(Value value, const Indices& index, int lanes);
   // Asks for what Evaluate will load there, as far as it is read element by element; small operands that are
-  // broadcast stay in the cache anyway.
-  void Prefetch(Value value, const Indices& index);
+  // broadcast stay in the cache anyway. `seen`: values that were asked for already, whatever led there.
+  void Prefetch(Value value, const Indices& index, llvm::DenseSet<Value>& seen);
   // Row-major position of an index, and the distance between the positions of two lanes.
   LaneIndex Position(llvm::ArrayRef<int64_t> shape, const Indices& index);
   // Whether operations only reach group inputs and constants through the evaluator (no anchor).

@@ -103,6 +103,12 @@ std::vector<Case> Cases() {
       c.input = {1, 9, 14, 16}, c.filter = {2, 4, 1, 16}, c.result = {1, 4, 3, 16}, c.group = 16, c.strides = {2, 3};
       c.dilations = {2, 2}, c.pads = {0, 0, 0, 0};
       cases.push_back(Conv(c));
+      c.input = {1, 40, 3, 5}, c.filter = {33, 1, 1, 5}, c.result = {1, 8, 3, 5}, c.group = 5, c.strides = {1, 1};
+      c.dilations = {1, 1};
+      cases.push_back(Conv(c));
+      c.input = {1, 0, 5, 16}, c.filter = {3, 3, 1, 16}, c.result = {1, 1, 5, 16}, c.group = 16;
+      c.pads = {2, 1, 1, 1};
+      cases.push_back(Conv(c));
       c.input = {1, 1, 1, 20}, c.filter = {3, 3, 1, 20}, c.result = {1, 1, 1, 20}, c.group = 20, c.strides = {1, 1};
       c.dilations = {1, 1}, c.pads = {1, 1, 1, 1};
       cases.push_back(Conv(c));

@@ -32,8 +32,9 @@ void KernelContext::StoreResults(const Indices& index, int lanes) {
 }
 
 void KernelContext::PrefetchResults(const Indices& index) {
+  llvm::DenseSet<Value> seen;
   for (auto [i, value] : llvm::enumerate(Yield().getValues())) {
-    evaluator.Prefetch(value, index);
+    evaluator.Prefetch(value, index, seen);
     emitter.Prefetch(results[i], evaluator.Position(nn::TensorTypeOf(value).getShape(), index).base);
   }
 }

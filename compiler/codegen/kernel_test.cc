@@ -319,6 +319,10 @@ std::vector<Case> Cases() {
                "%e = nn.exp %s : tensor<3xf32>\n"
                "%r = nn.quantize %t, %e : (tensor<5x35x3xf32>, tensor<3xf32>) -> tensor<5x35x3xi8>",
                "tensor<5x35x3xi8>"));
+  add("few_channels_tail", Function("%x: tensor<4x3x38xf32>",
+                                    "%r = nn.transpose %x {perm = array<i64: 1, 2, 0>} : tensor<4x3x38xf32> -> "
+                                    "tensor<3x38x4xf32>",
+                                    "tensor<3x38x4xf32>"));
   // Every other pixel of an image, the four choices side by side as channels.
   add("space_to_depth",
       Function(

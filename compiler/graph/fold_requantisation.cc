@@ -10,6 +10,7 @@
 
 #include "compiler/graph/matchers.h"
 #include "compiler/graph/passes.h"
+#include "compiler/ir/attributes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace aot::graph {
@@ -104,7 +105,8 @@ struct FactorOfQuantisation : mlir::OpRewritePattern<nn::QuantizeOp> {
     Value input = Scaled(rewriter, op.getInput(), 1 / *scale);
     rewriter.setInsertionPoint(op);
     Value one = MakeFloatConstant(rewriter, op.getLoc(), rewriter.getF32Type(), {}, {1.0});
-    rewriter.replaceOpWithNewOp<nn::QuantizeOp>(op, op.getType(), input, one, op.getZeroPoint());
+    auto folded = rewriter.replaceOpWithNewOp<nn::QuantizeOp>(op, op.getType(), input, one, op.getZeroPoint());
+    folded->setAttr(nn::kRoundsOnce, rewriter.getUnitAttr());
     return success();
   }
 };
@@ -125,14 +127,19 @@ struct ReluOfQuantisation : mlir::OpRewritePattern<nn::QuantizeOp> {
   }
 };
 
+// Units of a bias are bounded so that the sums of any filter that fits in memory keep their room.
+constexpr double kMostUnits = 0x1p20;
+
 // cast(conv) * a + b, where b is a whole multiple of a for each feature: the convolution's sums start from that
-// multiple. So biases are quantised; what float32 leaves of their product with the scales is far below half a unit.
+// multiple. So biases are quantised.
 struct BiasOfSums : mlir::OpRewritePattern<nn::AddOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(nn::AddOp op, PatternRewriter& rewriter) const override {
     for (unsigned bias : {1u, 0u}) {
       auto mul = op->getOperand(1 - bias).getDefiningOp<nn::MulOp>();
-      if (!mul || !mul->hasOneUse() || TensorTypeOf(mul.getResult()) != TensorTypeOf(op.getResult())) continue;
+      if (!mul || !mul->hasOneUse() || !TensorTypeOf(op.getResult()).getElementType().isF32() ||
+          TensorTypeOf(mul.getResult()) != TensorTypeOf(op.getResult()))
+        continue;
       auto scale = ConstantOperand(mul);
       if (!scale || !IsIntegerCast(mul->getOperand(1 - *scale))) continue;
       auto cast = mul->getOperand(1 - *scale).getDefiningOp<nn::CastOp>();
@@ -156,7 +163,7 @@ struct BiasOfSums : mlir::OpRewritePattern<nn::AddOp> {
   }
 
  private:
-  // bias / scale for each feature, if they are integers that leave the sums of any filter room in 32 bits.
+  // bias / scale for each feature, if they are integers below kMostUnits.
   static std::optional<std::vector<int32_t>> Units(Value bias, Value scale, int64_t rank, int64_t axis,
                                                    int64_t features) {
     if (!IsConstant(bias) || !HasFloatElements(bias)) return std::nullopt;
@@ -165,9 +172,8 @@ struct BiasOfSums : mlir::OpRewritePattern<nn::AddOp> {
     std::vector<int32_t> units;
     for (size_t i = 0; i < biases->size(); ++i) {
       double unit = (*biases)[i] / (*scales)[i], whole = std::nearbyint(unit);
-      // Also where the scale is 0 or anything is no number.
-      if (!(std::abs(unit) < 0x1p29) || !(std::abs(unit - whole) <= 1e-3 + std::abs(unit) * 0x1p-22))
-        return std::nullopt;
+      // Rounding to float32 is all that may be between them. Also false where the scale is 0 or anything is no number.
+      if (!(std::abs(unit) < kMostUnits) || !(std::abs(unit - whole) <= std::abs(whole) * 0x1p-21)) return std::nullopt;
       units.push_back(static_cast<int32_t>(whole));
     }
     return units;

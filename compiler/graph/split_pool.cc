@@ -19,18 +19,18 @@ struct SplitMaxPool : mlir::OpRewritePattern<nn::MaxPoolOp> {
     auto input = TensorTypeOf(op.getInput()), result = TensorTypeOf(op.getResult());
     size_t spatial = op.getKernel().size(), last = spatial - 1;
     size_t first_dim = op.getChannelsLast() ? 1 : 2;
-    int64_t columns = op.getKernel()[last], rows = 1;
-    for (int64_t k : op.getKernel().drop_back()) rows *= k;
+    // As floats: kernels and pads multiply to anything.
+    double columns = static_cast<double>(op.getKernel()[last]), rows = 1;
+    for (int64_t k : op.getKernel().drop_back()) rows *= static_cast<double>(k);
     if (columns == 1 || rows == 1) return mlir::failure();
     // What the first step gives: as wide as the result, as high as the input.
     Dims between(input.getShape());
     between[first_dim + last] = result.getDimSize(first_dim + last);
     auto between_type = mlir::RankedTensorType::get(between, input.getElementType());
     // Its elements are written and read once more, which is about what four comparisons cost.
-    double direct = static_cast<double>(result.getNumElements()) * static_cast<double>(rows * columns);
-    double split = static_cast<double>(between_type.getNumElements()) * static_cast<double>(columns + 4) +
-                   static_cast<double>(result.getNumElements()) * static_cast<double>(rows);
-    if (split >= direct) return mlir::failure();
+    double elements = static_cast<double>(result.getNumElements()), written = 1;
+    for (int64_t size : between) written *= static_cast<double>(size);
+    if (written * (columns + 4) + elements * rows >= elements * rows * columns) return mlir::failure();
 
     // The attribute with its entries of the last dimension (`of_last`) or of the others, and `neutral` for the rest.
     auto part = [&](llvm::ArrayRef<int64_t> values, bool of_last, int64_t neutral) {

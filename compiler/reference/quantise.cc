@@ -1,6 +1,6 @@
 // quantize and dequantize. The arithmetic is float32, as on the devices: x / scale is one division, rounded half to
-// even, then shifted by the zero point and saturated. NaN becomes the least
-// value, as where the limits are taken by the instructions of common processors.
+// even, then shifted by the zero point and saturated. NaN becomes the least value, as where the limits are taken by the
+// instructions of common processors.
 #include <algorithm>
 #include <cmath>
 

@@ -174,6 +174,8 @@ void PlanWinograd(KernelPlan& plan, nn::ConvOp op, int results, const target::De
 void PlanDepthwiseDot(KernelPlan& plan, nn::ConvOp op, llvm::ArrayRef<bool> is_constant,
                       const target::Description& target) {
   if (target.dot_product == target::DotProduct::kPairs) return;  // two bytes a word are not worth it
+  // Kernel rows are written out; an input of no rows has none to stand for those outside.
+  if (plan.packing.k_sizes[0] > 16 || nn::TensorTypeOf(op.getInput()).getNumElements() == 0) return;
   PlanDot(plan, op.getInput(), op.getFilter(), op.getResult(), op.getInputZeroPoint(), is_constant, target);
   if (!plan.dot) return;
   PanelPacking& packing = plan.packing;

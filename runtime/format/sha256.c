@@ -1,9 +1,12 @@
 #include "runtime/format/sha256.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
+#include "runtime/format/sha256_blocks.h"
+
 /* The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2). */
-static const uint32_t kRound[64] = {
+const uint32_t aot_sha256_rounds[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -30,7 +33,7 @@ static void Compress(uint32_t hash[8], const uint8_t* block) {
   uint32_t a = hash[0], b = hash[1], c = hash[2], d = hash[3], e = hash[4], f = hash[5], g = hash[6], h = hash[7];
   for (int i = 0; i < 64; ++i) {
     const uint32_t s1 = Rotate(e, 6) ^ Rotate(e, 11) ^ Rotate(e, 25);
-    const uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
+    const uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + aot_sha256_rounds[i] + w[i];
     const uint32_t s0 = Rotate(a, 2) ^ Rotate(a, 13) ^ Rotate(a, 22);
     const uint32_t t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
     h = g;
@@ -52,6 +55,22 @@ static void Compress(uint32_t hash[8], const uint8_t* block) {
   hash[7] += h;
 }
 
+static void Blocks(uint32_t hash[8], const uint8_t* data, size_t blocks) {
+  /* Asked once: the answer takes longer than some blocks do. Whoever asks at the same time gets the same answer. */
+  enum { kUnknown, kSlow, kFast };
+  static atomic_int speed = kUnknown;
+  int known = atomic_load_explicit(&speed, memory_order_relaxed);
+  if (known == kUnknown) {
+    known = aot_sha256_is_fast() ? kFast : kSlow;
+    atomic_store_explicit(&speed, known, memory_order_relaxed);
+  }
+  if (known == kFast) {
+    aot_sha256_fast_blocks(hash, data, blocks);
+    return;
+  }
+  for (; blocks > 0; --blocks, data += 64) Compress(hash, data);
+}
+
 void aot_sha256_begin(aot_sha256_state* state) {
   static const uint32_t kInitial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
@@ -67,11 +86,13 @@ void aot_sha256_update(aot_sha256_state* state, const void* data, size_t size) {
     const size_t take = size < 64 - held ? size : 64 - held;
     if (take != 0) memcpy(state->block + held, p, take);
     if (held + take < 64) return;
-    Compress(state->hash, state->block);
+    Blocks(state->hash, state->block, 1);
     p += take;
     size -= take;
   }
-  for (; size >= 64; p += 64, size -= 64) Compress(state->hash, p);
+  if (size >= 64) Blocks(state->hash, p, size / 64);
+  p += size / 64 * 64;
+  size %= 64;
   if (size != 0) memcpy(state->block, p, size);
 }
 

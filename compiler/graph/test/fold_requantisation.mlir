@@ -59,7 +59,7 @@ func.func @bias_of_sums(%x: tensor<1x5x5x4xi8>, %w: tensor<1x1x4x2xi8>) -> tenso
 // CHECK: nn.add
 func.func @bias_between_units(%x: tensor<1x5x5x4xi8>, %w: tensor<1x1x4x2xi8>) -> tensor<1x5x5x2xf32> {
   %a = nn.constant dense<[0.5, 0.1]> : tensor<2xf32>
-  %b = nn.constant dense<[1.5, -4.03]> : tensor<2xf32>
+  %b = nn.constant dense<[1.5, -4.001]> : tensor<2xf32>
   %0 = nn.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1 : i64, channels_last} : (tensor<1x5x5x4xi8>, tensor<1x1x4x2xi8>) -> tensor<1x5x5x2xi32>
   %1 = nn.cast %0 : tensor<1x5x5x2xi32> -> tensor<1x5x5x2xf32>
   %2 = nn.mul %1, %a : tensor<1x5x5x2xf32>, tensor<2xf32> -> tensor<1x5x5x2xf32>
