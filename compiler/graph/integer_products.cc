@@ -132,6 +132,41 @@ Value ChannelConstant(PatternRewriter& rewriter, mlir::Operation* product, llvm:
   return MakeFloatConstant(rewriter, product->getLoc(), rewriter.getF32Type(), shape, values);
 }
 
+// A filter in 32 bits: a constant, or, where folding would have made a large constant larger, still cast(constant) or
+// cast(constant) - zero_points. Each number is an element less its channel's zero point.
+struct WidenedFilter {
+  Value constant;
+  Filter filter;
+  std::vector<int64_t> zero_points;
+};
+
+std::optional<WidenedFilter> ConstantFilter(mlir::Operation* product, Value value) {
+  Value zero;
+  if (auto sub = value.getDefiningOp<nn::SubOp>(); sub && sub.getLhs().getType() == value.getType()) {
+    zero = sub.getRhs();
+    value = sub.getLhs();
+  }
+  // The numbers of bytes stay what they are in 32 bits.
+  if (auto cast = value.getDefiningOp<nn::CastOp>(); cast && IsByte(cast.getInput())) value = cast.getInput();
+  if (!IsConstant(value)) return std::nullopt;
+  auto filter = FilterOf(product, value);
+  if (!filter) return std::nullopt;
+  std::vector<int64_t> zero_points(filter->channels, 0);
+  if (zero) {
+    // One number, or one for each channel along the filter's axis.
+    auto shape = TensorTypeOf(zero).getShape();
+    const size_t missing = TensorTypeOf(value).getShape().size() - shape.size();
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] != 1 && d + missing != filter->axis) return std::nullopt;
+    mlir::ElementsAttr attribute = nn::ConstantValue(zero);
+    auto numbers = attribute ? nn::ToTensor(attribute) : absl::InvalidArgumentError("not a constant");
+    if (!numbers.ok() || (numbers->size() != 1 && numbers->size() != filter->channels)) return std::nullopt;
+    for (size_t i = 0; i < zero_points.size(); ++i)
+      zero_points[i] = numbers->GetInt(numbers->size() == 1 ? 0 : static_cast<int64_t>(i));
+  }
+  return WidenedFilter{value, *std::move(filter), std::move(zero_points)};
+}
+
 // A constant of integers as one for each channel: a splat, or along the filter's channel axis.
 std::optional<std::vector<int64_t>> ZeroPoints(nn::DequantizeOp op, const Filter& filter) {
   if (!op.getZeroPoint()) return std::vector<int64_t>(filter.channels, 0);
@@ -185,8 +220,9 @@ struct WidenedProduct : mlir::OpRewritePattern<Op> {
   using mlir::OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter& rewriter) const override {
     if (!TensorTypeOf(op.getResult()).getElementType().isInteger(32)) return failure();
-    Value weights = op->getOperand(1);
-    if (!TensorTypeOf(op->getOperand(0)).getElementType().isInteger(32) || !IsConstant(weights)) return failure();
+    if (!TensorTypeOf(op->getOperand(0)).getElementType().isInteger(32)) return failure();
+    auto weights = ConstantFilter(op, op->getOperand(1));
+    if (!weights) return failure();
     Value lhs = op->getOperand(0), zero_point;
     auto input = Widened(lhs);
     // A zero point of run time leaves a product behind that the columns' sums give: there is no padding to mind.
@@ -196,24 +232,27 @@ struct WidenedProduct : mlir::OpRewritePattern<Op> {
       zero_point = sub.getRhs();
     }
     if (!input) return failure();
-    auto filter = FilterOf(op, weights);
-    if (!filter) return failure();
-    Value bytes = SignedBytes(rewriter, weights, *filter, std::vector<int64_t>(filter->channels, 0));
+    Value bytes = SignedBytes(rewriter, weights->constant, weights->filter, weights->zero_points);
     if (!bytes) return failure();
     Value bias;
     if (auto conv = llvm::dyn_cast<nn::ConvOp>(op.getOperation())) bias = conv.getBias();
     Value product = IntegerProduct(rewriter, op, *input, bytes, bias);
-    if (zero_point) product = Subtract(rewriter, op, product, zero_point, *filter);
+    if (zero_point) product = Subtract(rewriter, op, product, zero_point, *weights);
     rewriter.replaceOp(op, product);
     return success();
   }
 
   // product - zero_point * (sum of each column)
-  static Value Subtract(PatternRewriter& rewriter, Op op, Value product, Value zero_point, const Filter& filter) {
+  static Value Subtract(PatternRewriter& rewriter, Op op, Value product, Value zero_point,
+                        const WidenedFilter& weights) {
+    const Filter& filter = weights.filter;
     auto type = mlir::RankedTensorType::get({filter.channels}, rewriter.getI32Type());
     reference::Tensor sums(*nn::ToTensorType(type));
     std::vector<int64_t> totals(filter.channels, 0);
-    for (int64_t i = 0; i < filter.elements.size(); ++i) totals[filter.ChannelOf(i)] += filter.elements.GetInt(i);
+    for (int64_t i = 0; i < filter.elements.size(); ++i) {
+      const int64_t channel = filter.ChannelOf(i);
+      totals[channel] += filter.elements.GetInt(i) - weights.zero_points[channel];
+    }
     for (int64_t c = 0; c < filter.channels; ++c) sums.SetInt(c, totals[c]);
     mlir::Location at = op.getLoc();
     Value columns = nn::ConstantOp::create(rewriter, at, type, nn::FromTensor(sums, rewriter.getContext()));

@@ -57,3 +57,20 @@ func.func @widened_product(%x: tensor<4x2xui8>, %z: tensor<ui8>) -> tensor<4x2xi
   %r = nn.matmul %centred, %w : tensor<4x2xi32>, tensor<2x2xi32> -> tensor<4x2xi32>
   return %r : tensor<4x2xi32>
 }
+
+// A filter too large to be folded into 32 bits is still its bytes: unsigned ones that a zero point makes signed, one
+// for each column.
+// CHECK-LABEL: func.func @widened_filter
+// CHECK: nn.constant dense<{{\[\[}}-128, 125], [127, -126]]> : tensor<2x2xi8>
+// CHECK: nn.matmul %arg0, %{{.*}} {lhs_zero_point = 7 : i64} : tensor<4x2xui8>, tensor<2x2xi8> -> tensor<4x2xi32>
+func.func @widened_filter(%x: tensor<4x2xui8>) -> tensor<4x2xi32> {
+  %w = nn.constant dense<[[0, 255], [255, 4]]> : tensor<2x2xui8>
+  %zw = nn.constant dense<[128, 130]> : tensor<2xi32>
+  %zx = nn.constant dense<7> : tensor<i32>
+  %wide_w = nn.cast %w : tensor<2x2xui8> -> tensor<2x2xi32>
+  %centred_w = nn.sub %wide_w, %zw : tensor<2x2xi32>, tensor<2xi32> -> tensor<2x2xi32>
+  %wide = nn.cast %x : tensor<4x2xui8> -> tensor<4x2xi32>
+  %centred = nn.sub %wide, %zx : tensor<4x2xi32>, tensor<i32> -> tensor<4x2xi32>
+  %r = nn.matmul %centred, %centred_w : tensor<4x2xi32>, tensor<2x2xi32> -> tensor<4x2xi32>
+  return %r : tensor<4x2xi32>
+}
