@@ -15,7 +15,9 @@
 #include "compiler/graph/pipeline.h"
 #include "compiler/import/onnx/import.h"
 #include "compiler/ir/reference_bridge.h"
+#include "compiler/schedule/describe.h"
 #include "compiler/schedule/program.h"
+#include "compiler/schedule_report.h"
 #include "compiler/self_test.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -197,6 +199,48 @@ absl::StatusOr<Artifact> Compile(const Model& model, const Options& options, con
   auto artifact = emit::BuildArtifact(data, *std::move(code), *std::move(weights));
   if (artifact.ok()) report(Stage::kEmit, 1, 1);
   return artifact;
+}
+
+absl::StatusOr<ScheduleReport> ReportSchedule(const Model& model, const Options& options) {
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
+  auto target = target::Find(options.target);
+  if (!target.ok()) return target.status();
+  auto key = ArtifactKey(ModelDigest(model), options);
+  if (!key.ok()) return key.status();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  Diagnostics diagnostics(context);
+  auto imported = onnx::Import(context, model, options);
+  if (!imported.ok()) return imported.status();
+  auto build = [&](mlir::ModuleOp module, int opt_level,
+                   schedule::WeightGrowth growth) -> absl::StatusOr<schedule::Program> {
+    mlir::PassManager passes(&context);
+    graph::BuildGraphPipeline(passes, opt_level, options.strict_math);
+    if (mlir::failed(passes.run(module)))
+      return absl::InternalError(absl::StrCat("a graph pass failed: ", diagnostics.text()));
+    return schedule::BuildProgram(MainOf(module), **target, growth);
+  };
+  ScheduleReport report;
+  report.artifact = *key;
+  report.target = options.target;
+  {
+    // What memory would be needed if nothing were fused. Before the real schedule: folding may replace constants.
+    mlir::OwningOpRef<mlir::ModuleOp> untouched = imported->module->clone();
+    auto unfused = build(*untouched, 0, schedule::WeightGrowth::kNone);
+    if (!unfused.ok()) return unfused.status();
+    report.arena_unfused = unfused->arena_size;
+  }
+  auto program = build(*imported->module, options.opt_level, GrowthOf(options));
+  if (!program.ok()) return program.status();
+  std::vector<std::string> outputs;
+  for (const ValueInfo& output : imported->outputs) outputs.push_back(output.name);
+  auto steps = schedule::DescribeSteps(*program, **target, outputs);
+  if (!steps.ok()) return steps.status();
+  report.steps = *std::move(steps);
+  report.arena_bytes = program->arena_size;
+  report.arena_lower_bound = program->arena_lower_bound;
+  report.arena_without_reuse = program->arena_without_reuse;
+  report.weights_bytes = program->weights_size;
+  return report;
 }
 
 absl::StatusOr<ModelInfo> Check(const Model& model, const Options& options) {

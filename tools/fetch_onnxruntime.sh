@@ -1,6 +1,6 @@
 #!/bin/sh
 # fetch_onnxruntime.sh: puts ONNX Runtime's shared library (npm package onnxruntime-node) into a cache directory and prints the library's path.
-# Only the comparison in tests/models/ort_ratio uses it; nothing of the product does. Installs nothing outside that directory and runs no
+# Only comparisons in tests/ use it; nothing of the product does. Installs nothing outside that directory and runs no
 # script of the package. A second call finds what the first one fetched.
 set -eu
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/aot/onnxruntime-node"

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <chrono>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "clients/aotctl/schedule.h"
 #include "clients/aotctl/statistics.h"
 #include "clients/aotctl/tensor_flags.h"
 #include "clients/aotctl/verbs.h"
@@ -21,6 +23,7 @@ struct BenchArgs {
   TensorFlags tensors;
   int64_t runs = 1000, warmup = 10;
   bool per_layer = false;
+  std::string schedule;  // what aotctl inspect --schedule --json wrote; or empty
 };
 
 // One inference, in seconds.
@@ -46,35 +49,50 @@ struct StepClock {
   }
 };
 
-// The value that each step makes, by the arena plan: scratch beside the first one named. A step that only writes
-// outputs has none.
-absl::StatusOr<std::vector<std::string>> StepNames(const std::string& path, size_t steps) {
+// What an artifact tells about its steps.
+struct StepFacts {
+  std::string key;  // of the artifact
+  // The value that each step makes, by the arena plan: scratch beside the first one named. A step that only writes
+  // outputs has none.
+  std::vector<std::string> names;
+};
+
+absl::StatusOr<StepFacts> FactsOf(const std::string& path, size_t steps) {
   absl::StatusOr<std::string> bytes = ReadFile(path);
   if (!bytes.ok()) return bytes.status();
   absl::StatusOr<ArtifactFile> file = OpenArtifact(*bytes, path);
   if (!file.ok()) return file.status();
-  std::vector<std::string> names(steps, "(output)");
+  StepFacts facts;
+  const auto& key = file->manifest.info.key;
+  facts.key = absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(key), sizeof(key)));
+  facts.names.assign(steps, "(output)");
   aot_manifest_plan_entry entry;
   for (uint32_t i = 0; aot_manifest_plan_at(&file->manifest, i, &entry); ++i) {
     std::string name(entry.name.data, entry.name.size);
     bool scratch = absl::StartsWith(name, "scratch of ");
-    if (entry.first_step < steps && (!scratch || names[entry.first_step] == "(output)")) {
-      names[entry.first_step] = scratch ? name.substr(11) : name;
+    if (entry.first_step < steps && (!scratch || facts.names[entry.first_step] == "(output)")) {
+      facts.names[entry.first_step] = scratch ? name.substr(11) : name;
     }
   }
-  return names;
+  return facts;
 }
 
-// The median of each step over some runs, the slowest first.
-absl::Status ReportLayers(Session& session, const std::string& path, int64_t runs, Context& context) {
+// The median of each step over some runs, the slowest first; beside it, with a schedule, what was predicted.
+absl::Status ReportLayers(Session& session, const BenchArgs& args, Context& context) {
   std::vector<std::vector<double>> samples;
   StepClock clock{{}, &samples};
-  for (int64_t i = 0; i < runs; ++i) {
+  for (int64_t i = 0; i < std::min<int64_t>(args.runs, 1000); ++i) {
     clock.last = std::chrono::steady_clock::now();
     if (absl::Status status = session.InvokeTraced(&StepClock::Tick, &clock); !status.ok()) return status;
   }
-  absl::StatusOr<std::vector<std::string>> names = StepNames(path, samples.size());
-  if (!names.ok()) return names.status();
+  absl::StatusOr<StepFacts> facts = FactsOf(UserPath(args.artifact), samples.size());
+  if (!facts.ok()) return facts.status();
+  std::vector<PredictedStep> predicted;
+  if (!args.schedule.empty()) {
+    auto schedule = ReadSchedule(UserPath(args.schedule), facts->key);
+    if (!schedule.ok()) return schedule.status();
+    predicted = *std::move(schedule);
+  }
   std::vector<std::pair<double, size_t>> order;
   double total = 0;
   for (size_t step = 0; step < samples.size(); ++step) {
@@ -85,11 +103,18 @@ absl::Status ReportLayers(Session& session, const std::string& path, int64_t run
   }
   std::sort(order.rbegin(), order.rend());
   std::vector<std::vector<std::string>> rows = {{"STEP", "MEDIAN", "SHARE", "VALUE"}};
+  if (!predicted.empty()) rows = {{"STEP", "MEDIAN", "SHARE", "PREDICTED", "OPERATION", "ALGORITHM", "VALUE"}};
   nlohmann::json layers = nlohmann::json::array();
   for (const auto& [median, step] : order) {
-    rows.push_back(
-        {absl::StrCat(step), FormatSeconds(median), absl::StrFormat("%.1f %%", 100 * median / total), (*names)[step]});
-    layers.push_back({{"step", step}, {"median_seconds", median}, {"value", (*names)[step]}});
+    const std::string& name = facts->names[step];
+    rows.push_back({absl::StrCat(step), FormatSeconds(median), absl::StrFormat("%.1f %%", 100 * median / total)});
+    layers.push_back({{"step", step}, {"median_seconds", median}, {"value", name}});
+    if (step < predicted.size()) {
+      const PredictedStep& p = predicted[step];
+      rows.back().insert(rows.back().end(), {FormatSeconds(p.seconds), p.operation, p.algorithm});
+      layers.back().update({{"predicted_seconds", p.seconds}, {"operation", p.operation}, {"algorithm", p.algorithm}});
+    }
+    rows.back().push_back(name);
   }
   context.output.Table(rows);
   context.output.json()["layers"] = std::move(layers);
@@ -133,10 +158,7 @@ absl::Status Run(const BenchArgs& args, Context& context) {
       {"p99_9_seconds", s.p99_9}, {"least_seconds", s.least}, {"most_seconds", s.most},
       {"mean_seconds", s.mean},   {"jitter", s.jitter},       {"arena_bytes", (*session)->arena_bytes()},
       {"runs", args.runs}};
-  if (args.per_layer) {
-    return ReportLayers(**session, UserPath(args.artifact), std::min<int64_t>(args.runs, 1000), context);
-  }
-  return absl::OkStatus();
+  return args.per_layer ? ReportLayers(**session, args, context) : absl::OkStatus();
 }
 
 }  // namespace
@@ -153,7 +175,13 @@ void AddBench(CLI::App& app, Context& context) {
   command->add_option("--runs", args->runs, "Timed runs")
       ->check(CLI::Range(int64_t{1}, int64_t{100000000}))
       ->capture_default_str();
-  command->add_flag("--per-layer", args->per_layer, "Also time each step, in further runs (1000 at most)");
+  CLI::Option* per_layer =
+      command->add_flag("--per-layer", args->per_layer, "Also time each step, in further runs (1000 at most)");
+  command
+      ->add_option("--schedule", args->schedule,
+                   "What `aotctl inspect --schedule --json` wrote for this artifact: shows each step's operation, "
+                   "algorithm and predicted time")
+      ->needs(per_layer);
   command->add_option("--warmup", args->warmup, "Runs before them that don't count")
       ->check(CLI::Range(int64_t{0}, int64_t{100000000}))
       ->capture_default_str();

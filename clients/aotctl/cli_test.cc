@@ -195,6 +195,34 @@ TEST_F(CliTest, FromModelToAnswer) {
   EXPECT_GT(bench.json()["median_seconds"], 0);
 }
 
+TEST_F(CliTest, ScheduleIsShownAndHeldAgainstMeasurements) {
+  const std::string model = absl::StrCat("--dim N=1 ", WriteModel());
+  Outcome schedule = Aotctl(absl::StrCat("inspect --schedule --json --clock 2 ", model));
+  ASSERT_EQ(schedule.exit_code, 0) << schedule.err;
+  ASSERT_EQ(schedule.json()["steps"].size(), 1u);
+  EXPECT_EQ(schedule.json()["steps"][0]["value"], "y");
+  EXPECT_GT(schedule.json()["steps"][0]["predicted_seconds"], 0);
+  EXPECT_THAT(Aotctl(absl::StrCat("inspect --schedule ", model)).out, HasSubstr("without fusion"));
+  EXPECT_EQ(Aotctl(absl::StrCat("inspect ", model)).exit_code, 2);  // --dim is of --schedule
+  EXPECT_EQ(Aotctl(absl::StrCat("inspect --schedule --target x86-64-v2,cortex-a75 ", model)).exit_code, 2);
+
+  ASSERT_TRUE(WriteFile(Path("schedule.json"), schedule.out).ok());
+  ASSERT_EQ(Aotctl(absl::StrCat("compile --local -o ", Path("tiny.so"), " --model ", Path("model.onnx"), " --dim N=1"))
+                .exit_code,
+            0);
+  auto bench = [&](const std::string& file) {
+    return Aotctl(absl::StrCat("bench --json --runs 5 --per-layer --schedule ", Path(file), " ", Path("tiny.so")));
+  };
+  Outcome layers = bench("schedule.json");
+  ASSERT_EQ(layers.exit_code, 0) << layers.err;
+  EXPECT_EQ(layers.json()["layers"][0]["predicted_seconds"], schedule.json()["steps"][0]["predicted_seconds"]);
+  EXPECT_GT(layers.json()["layers"][0]["median_seconds"], 0);
+  Outcome other = Aotctl(absl::StrCat("inspect --schedule --json --opt 0 ", model));
+  ASSERT_TRUE(WriteFile(Path("other.json"), other.out).ok());
+  EXPECT_THAT(bench("other.json").err, HasSubstr("the same model and options"));
+  EXPECT_EQ(bench("model.onnx").exit_code, 7);
+}
+
 TEST_F(CliTest, ExternalDataIsCompiledIn) {
   ASSERT_EQ(
       Aotctl(absl::StrCat("compile --local --dim N=1 --model ", WriteModel(), " -o ", Path("inside.so"))).exit_code, 0);

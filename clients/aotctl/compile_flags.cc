@@ -26,8 +26,7 @@ absl::StatusOr<std::vector<int64_t>> ParseShape(const std::string& text) {
 
 }  // namespace
 
-void AddCompileFlags(CLI::App* command, CompileFlags* flags) {
-  command->add_option("--model,-m", flags->model, "The ONNX file")->required();
+void AddArtifactFlags(CLI::App* command, CompileFlags* flags) {
   command
       ->add_option("--target,-t", flags->targets,
                    "Target (see `aotctl targets`); native: the best one for this machine")
@@ -61,6 +60,11 @@ void AddCompileFlags(CLI::App* command, CompileFlags* flags) {
       ->check(CLI::IsMember({"latency", "balanced", "size"}))
       ->capture_default_str();
   command->add_option("--name", flags->name, "Model name in the manifest; default: the graph's name");
+}
+
+void AddCompileFlags(CLI::App* command, CompileFlags* flags) {
+  command->add_option("--model,-m", flags->model, "The ONNX file")->required();
+  AddArtifactFlags(command, flags);
   command->add_flag("--local", flags->local, "Compile in this process, without a server; the bytes are the same");
   command->add_option("--threads", flags->threads, "Threads of a --local compile; 0: one per core")
       ->check(CLI::Range(0, 1024))

@@ -27,6 +27,8 @@ struct CompileFlags {
 };
 
 void AddCompileFlags(CLI::App* command, CompileFlags* flags);
+// Those of them that decide what the artifact is, but for the model.
+void AddArtifactFlags(CLI::App* command, CompileFlags* flags);
 
 // One Options for each target, `native` resolved to a named description and targets named twice taken once. Usage
 // error: a malformed --dim, --input-shape, --input-elements or --bind-input. Errors of reading the files of

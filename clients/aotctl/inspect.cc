@@ -5,6 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "clients/aotctl/compile_flags.h"
+#include "clients/aotctl/schedule.h"
 #include "clients/aotctl/verbs.h"
 #include "clients/model/artifact_file.h"
 #include "clients/tensor_io/file.h"
@@ -16,6 +18,10 @@ namespace {
 struct InspectArgs {
   std::string file;
   bool plan = false;
+  // Of --schedule, which reads a model.
+  bool schedule = false;
+  CompileFlags flags;
+  double clock = 2.5;
 };
 
 std::string Text(const aot_text& text) { return std::string(text.data, text.size); }
@@ -146,6 +152,11 @@ void ReportOperators(const aot_manifest& manifest, Context& context) {
 }
 
 absl::Status Run(const InspectArgs& args, Context& context) {
+  if (args.schedule) {
+    CompileFlags flags = args.flags;
+    flags.model = args.file;
+    return ShowSchedule(flags, args.clock, context);
+  }
   const std::string path = UserPath(args.file);
   absl::StatusOr<std::string> bytes = ReadFile(path);
   if (!bytes.ok()) return bytes.status();
@@ -176,8 +187,24 @@ void AddInspect(CLI::App& app, Context& context) {
   CLI::App* command =
       AddCommand(app, context, "inspect",
                  "Shows an artifact's inputs, outputs, arena plan, sizes, operators and provenance", args, &Run);
-  command->add_option("artifact", args->file, "The .so file")->required();
-  command->add_flag("--plan", args->plan, "List every buffer of the arena (--json always does)");
+  command->footer(
+      "With --schedule the file is an ONNX model: what the compiler decides for each step (algorithm, tile, packing, "
+      "why), what the step has to do, and the time that the cost model gives it. Options are those of compile; the "
+      "same "
+      "ones give the schedule of the artifact that compile makes.");
+  command->add_option("file", args->file, "The .so file; with --schedule the ONNX file")->required();
+  CLI::Option* plan = command->add_flag("--plan", args->plan, "List every buffer of the arena (--json always does)");
+  CLI::Option* schedule = command->add_flag("--schedule", args->schedule, "Show the schedule of a model");
+  schedule->excludes(plan);
+  const size_t before = command->get_options().size();
+  AddArtifactFlags(command, &args->flags);
+  command
+      ->add_option("--clock", args->clock,
+                   "GHz that predicted times assume, of a core that multiplies and adds one native vector a cycle")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  const std::vector<CLI::Option*> options = command->get_options();
+  for (size_t i = before; i < options.size(); ++i) options[i]->needs(schedule);
 }
 
 }  // namespace aot::clients

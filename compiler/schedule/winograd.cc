@@ -31,53 +31,6 @@ std::vector<double> ProductOfRoots(const std::vector<double>& points, size_t lef
 // Bytes a cycle that come from memory beyond the second-level cache, on one core of the machines measured.
 constexpr double kStreamedBytes = 8;
 
-// An estimate of the time that a convolution takes, in cycles, with one fused multiply-add of a native vector a cycle.
-struct Estimate {
-  double direct = 0, winograd = 0;  // of the better tile
-  int results = 0;
-  int64_t added_bytes = 0;
-};
-
-std::optional<Estimate> EstimateOf(nn::ConvOp conv, const target::Description& target) {
-  auto input = nn::TensorTypeOf(conv.getInput()), result = nn::TensorTypeOf(conv.getResult());
-  auto filter = nn::TensorTypeOf(conv.getFilter());
-  bool fits = conv.getChannelsLast() && conv.getGroup() == 1 && input.getRank() == 4 && filter.getDimSize(0) == 3 &&
-              filter.getDimSize(1) == 3 && llvm::all_of(conv.getStrides(), [](int64_t s) { return s == 1; }) &&
-              llvm::all_of(conv.getDilations(), [](int64_t d) { return d == 1; }) &&
-              llvm::all_of(conv.getPads(), [](int64_t p) { return p >= 0 && p <= 2; });
-  for (mlir::RankedTensorType type : {input, result}) fits = fits && type.getElementType().isF32();
-  mlir::Type weight = filter.getElementType();
-  fits = fits && (weight.isF32() || weight.isF16() || weight.isBF16());
-  int64_t channels = input.getDimSize(3), features = result.getDimSize(3);
-  double lanes = target.lanes(32);
-  if (!fits || channels < 8 || features < 8 || result.getNumElements() == 0) return std::nullopt;
-
-  int64_t rows = result.getDimSize(1), columns = result.getDimSize(2);
-  double steps = std::ceil(features / lanes);  // vectors of features
-  // What doesn't stay in the cache beside its input is read once for each image.
-  auto streaming = [&](double bytes) { return bytes > target.l2_bytes / 2 ? bytes / kStreamedBytes : 0; };
-  // Transformed weights are 32-bit floats, whatever they were.
-  double bytes = 4.0 * channels * features, own_bytes = bytes * weight.getIntOrFloatBitWidth() / 32;
-  Estimate estimate;
-  estimate.direct = result.getDimSize(0) * (9.0 * rows * columns * channels * steps + streaming(9 * own_bytes));
-  estimate.winograd = estimate.direct;
-  for (int results : {2, 4}) {
-    int size = results + 2;
-    double tiles = std::ceil(rows / static_cast<double>(results)) * std::ceil(columns / static_cast<double>(results));
-    // Loads, sums and stores of the transforms for each vector of a tile.
-    double input_steps = results == 4 ? 300 : 90, output_steps = results == 4 ? 260 : 80;
-    double products = 1.1 * size * size * tiles * channels * steps;
-    double transforms = tiles * (std::ceil(channels / lanes) * input_steps + steps * output_steps);
-    double cycles = result.getDimSize(0) * (products + transforms + streaming(size * size * bytes));
-    if (cycles >= estimate.winograd) continue;
-    estimate.winograd = cycles;
-    estimate.results = results;
-    estimate.added_bytes = static_cast<int64_t>(size * size * bytes - 9 * own_bytes);
-  }
-  if (estimate.winograd > 0.9 * estimate.direct) return std::nullopt;
-  return estimate;
-}
-
 int64_t ConstantBytes(mlir::Operation* function) {
   int64_t bytes = 0;
   function->walk([&](nn::ConstantOp constant) {
@@ -136,17 +89,58 @@ void TransformFilter(const std::vector<std::vector<double>>& g, const double (&f
   }
 }
 
+std::optional<ConvolutionEstimate> EstimateConvolution(nn::ConvOp conv, const target::Description& target) {
+  auto input = nn::TensorTypeOf(conv.getInput()), result = nn::TensorTypeOf(conv.getResult());
+  auto filter = nn::TensorTypeOf(conv.getFilter());
+  if (input.getRank() != 4) return std::nullopt;
+  bool fits = conv.getChannelsLast() && conv.getGroup() == 1 && filter.getDimSize(0) == 3 &&
+              filter.getDimSize(1) == 3 && llvm::all_of(conv.getStrides(), [](int64_t s) { return s == 1; }) &&
+              llvm::all_of(conv.getDilations(), [](int64_t d) { return d == 1; }) &&
+              llvm::all_of(conv.getPads(), [](int64_t p) { return p >= 0 && p <= 2; });
+  for (mlir::RankedTensorType type : {input, result}) fits = fits && type.getElementType().isF32();
+  mlir::Type weight = filter.getElementType();
+  fits = fits && (weight.isF32() || weight.isF16() || weight.isBF16());
+  int64_t channels = input.getDimSize(3), features = result.getDimSize(3);
+  double lanes = target.lanes(32);
+  if (!fits || channels < 8 || features < 8 || result.getNumElements() == 0) return std::nullopt;
+
+  int64_t rows = result.getDimSize(1), columns = result.getDimSize(2);
+  double steps = std::ceil(features / lanes);  // vectors of features
+  // What doesn't stay in the cache beside its input is read once for each image.
+  auto streaming = [&](double bytes) { return bytes > target.l2_bytes / 2 ? bytes / kStreamedBytes : 0; };
+  // Transformed weights are 32-bit floats, whatever they were.
+  double bytes = 4.0 * channels * features, own_bytes = bytes * weight.getIntOrFloatBitWidth() / 32;
+  ConvolutionEstimate estimate;
+  estimate.direct = result.getDimSize(0) * (9.0 * rows * columns * channels * steps + streaming(9 * own_bytes));
+  estimate.winograd = estimate.direct;
+  for (int results : {2, 4}) {
+    int size = results + 2;
+    double tiles = std::ceil(rows / static_cast<double>(results)) * std::ceil(columns / static_cast<double>(results));
+    // Loads, sums and stores of the transforms for each vector of a tile.
+    double input_steps = results == 4 ? 300 : 90, output_steps = results == 4 ? 260 : 80;
+    double products = 1.1 * size * size * tiles * channels * steps;
+    double transforms = tiles * (std::ceil(channels / lanes) * input_steps + steps * output_steps);
+    double cycles = result.getDimSize(0) * (products + transforms + streaming(size * size * bytes));
+    if (cycles >= estimate.winograd) continue;
+    estimate.winograd = cycles;
+    estimate.results = results;
+    estimate.added_bytes = static_cast<int64_t>(size * size * bytes - 9 * own_bytes);
+  }
+  return estimate;
+}
+
 void ChooseWinograd(mlir::Operation* function, const target::Description& target, WeightGrowth growth) {
   if (growth == WeightGrowth::kNone) return;
-  llvm::SmallVector<std::pair<nn::ConvOp, Estimate>> candidates;
+  llvm::SmallVector<std::pair<nn::ConvOp, ConvolutionEstimate>> candidates;
   function->walk([&](nn::ConvOp conv) {
     if (!llvm::isa<nn::GroupOp>(conv->getParentOp()) || !llvm::isa<mlir::BlockArgument>(conv.getInput())) return;
     if (!IsOwnConstant(conv.getFilter())) return;
-    if (auto estimate = EstimateOf(conv, target)) candidates.push_back({conv, *estimate});
+    auto estimate = EstimateConvolution(conv, target);
+    if (estimate && estimate->saves()) candidates.push_back({conv, *estimate});
   });
   // Equal layers are taken in program order.
   auto value = [&](size_t i) {
-    const Estimate& e = candidates[i].second;
+    const ConvolutionEstimate& e = candidates[i].second;
     return (e.direct - e.winograd) / static_cast<double>(e.added_bytes);
   };
   std::vector<size_t> order(candidates.size());

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/ir/NnDialect.h"
@@ -28,6 +29,18 @@ std::vector<std::vector<double>> WinogradFilterMatrix(int results);
 // G g G^T of one 3x3 filter in row-major order into t * t numbers.
 void TransformFilter(const std::vector<std::vector<double>>& filter_matrix, const double (&filter)[9],
                      double* transformed);
+
+// The time that a convolution takes by the target's cost model, in cycles of one multiply-add of a native vector.
+struct ConvolutionEstimate {
+  double direct = 0, winograd = 0;  // of the better tile
+  int results = 0;                  // of that tile; 0: none is better than direct
+  int64_t added_bytes = 0;          // to the weights
+  // A tenth less is the least that is worth other rounding.
+  bool saves() const { return results > 0 && winograd <= 0.9 * direct; }
+};
+
+// Null: the convolution isn't one that minimal filtering can compute.
+std::optional<ConvolutionEstimate> EstimateConvolution(nn::ConvOp conv, const target::Description& target);
 
 // How much of the weights' bytes the packed ones may add to.
 enum class WeightGrowth {

@@ -18,7 +18,7 @@
 #include "clients/tensor_io/file.h"
 #include "compiler/pipeline.h"
 #include "tests/models/isolated.h"
-#include "tests/models/ort_ratio/ort_session.h"
+#include "tests/perf/ort_session.h"
 
 namespace aot::tests {
 namespace {

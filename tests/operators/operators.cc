@@ -9,8 +9,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "tests/models/ort_ratio/ort_session.h"
 #include "tests/operators/cases.h"
+#include "tests/perf/ort_session.h"
 
 namespace aot::tests {
 namespace {

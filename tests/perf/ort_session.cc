@@ -1,4 +1,4 @@
-#include "tests/models/ort_ratio/ort_session.h"
+#include "tests/perf/ort_session.h"
 
 #include <dlfcn.h>
 
@@ -22,6 +22,7 @@ enum ApiIndex {
   kSessionGetOutputCount = 31,
   kSessionGetOutputName = 37,
   kCreateTensorWithDataAsOrtValue = 49,
+  kIsTensor = 50,
   kGetTensorMutableData = 51,
   kGetTensorElementType = 60,
   kGetDimensionsCount = 61,
@@ -60,7 +61,7 @@ absl::Status OrtSession::Check(void* status) const {
   return absl::InternalError(absl::StrCat("ONNX Runtime: ", message));
 }
 
-absl::Status OrtSession::Open(const std::string& library) {
+absl::Status OrtSession::OpenLibrary(const std::string& library) {
   library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library_ == nullptr) return absl::NotFoundError(absl::StrCat("can't load ", library, ": ", dlerror()));
   auto get_base = reinterpret_cast<const ApiBase* (*)()>(dlsym(library_, "OrtGetApiBase"));
@@ -70,14 +71,14 @@ absl::Status OrtSession::Open(const std::string& library) {
   return absl::OkStatus();
 }
 
-absl::Status OrtSession::CreateSession(const std::string& model) {
-  absl::Status status = Check(Function<void*(int, const char*, void**)>(kCreateEnv)(kLoggingFatal, "ort_ratio", &env_));
+absl::Status OrtSession::CreateSession(const std::string& model, int threads) {
+  absl::Status status = Check(Function<void*(int, const char*, void**)>(kCreateEnv)(kLoggingFatal, "compare", &env_));
   if (!status.ok()) return status;
   status = Check(Function<void*(void**)>(kCreateSessionOptions)(&options_));
   if (!status.ok()) return status;
   status = Check(Function<void*(void*, int)>(kSetSessionGraphOptimizationLevel)(options_, kAllOptimisations));
   if (!status.ok()) return status;
-  status = Check(Function<void*(void*, int)>(kSetIntraOpNumThreads)(options_, 1));
+  status = Check(Function<void*(void*, int)>(kSetIntraOpNumThreads)(options_, threads));
   if (!status.ok()) return status;
   status = Check(Function<void*(void*, int)>(kSetInterOpNumThreads)(options_, 1));
   if (!status.ok()) return status;
@@ -91,16 +92,21 @@ absl::Status OrtSession::BindInputs(const std::vector<reference::Tensor>& inputs
   if (!status.ok()) return status;
   inputs_ = inputs;
   for (const reference::Tensor& tensor : inputs_) {
-    void* value = nullptr;
-    // ONNX Runtime only reads inputs; its signature lacks the const.
-    void* data = const_cast<uint8_t*>(tensor.bytes().data());
-    status = Check(Function<void*(void*, void*, size_t, const int64_t*, size_t, int, void**)>(
-        kCreateTensorWithDataAsOrtValue)(memory_, data, tensor.bytes().size(), tensor.shape().data(),
-                                         tensor.shape().size(), static_cast<int>(tensor.element()), &value));
-    if (!status.ok()) return status;
-    values_.push_back(value);
+    absl::StatusOr<void*> value = Wrap(tensor.type(), tensor.bytes().data(), tensor.bytes().size());
+    if (!value.ok()) return value.status();
+    values_.push_back(*value);
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<void*> OrtSession::Wrap(const reference::TensorType& type, const void* data, size_t bytes) const {
+  void* value = nullptr;
+  // ONNX Runtime only reads inputs; its signature lacks the const.
+  absl::Status status = Check(Function<void*(void*, void*, size_t, const int64_t*, size_t, int, void**)>(
+      kCreateTensorWithDataAsOrtValue)(memory_, const_cast<void*>(data), bytes, type.shape.data(), type.shape.size(),
+                                       static_cast<int>(type.element), &value));
+  if (!status.ok()) return status;
+  return value;
 }
 
 absl::Status OrtSession::NameOutputs() {
@@ -123,15 +129,27 @@ absl::Status OrtSession::NameOutputs() {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::unique_ptr<OrtSession>> OrtSession::Open(const std::string& library) {
+  std::unique_ptr<OrtSession> session(new OrtSession);
+  if (absl::Status status = session->OpenLibrary(library); !status.ok()) return status;
+  return session;
+}
+
+absl::Status OrtSession::LoadModel(const std::string& model, const std::vector<std::string>& names,
+                                   const std::vector<reference::Tensor>& inputs, int threads) {
+  input_names_ = names;
+  if (absl::Status status = CreateSession(model, threads); !status.ok()) return status;
+  if (absl::Status status = BindInputs(inputs); !status.ok()) return status;
+  return NameOutputs();
+}
+
 absl::StatusOr<std::unique_ptr<OrtSession>> OrtSession::Create(const std::string& library, const std::string& model,
                                                                const std::vector<std::string>& names,
-                                                               const std::vector<reference::Tensor>& inputs) {
-  std::unique_ptr<OrtSession> session(new OrtSession);
-  session->input_names_ = names;
-  if (absl::Status status = session->Open(library); !status.ok()) return status;
-  if (absl::Status status = session->CreateSession(model); !status.ok()) return status;
-  if (absl::Status status = session->BindInputs(inputs); !status.ok()) return status;
-  if (absl::Status status = session->NameOutputs(); !status.ok()) return status;
+                                                               const std::vector<reference::Tensor>& inputs,
+                                                               int threads) {
+  absl::StatusOr<std::unique_ptr<OrtSession>> session = Open(library);
+  if (!session.ok()) return session;
+  if (absl::Status status = (*session)->LoadModel(model, names, inputs, threads); !status.ok()) return status;
   return session;
 }
 
@@ -141,6 +159,7 @@ OrtSession::~OrtSession() {
     if (object != nullptr) Function<void(void*)>(index)(object);
   };
   for (void* value : values_) release(kReleaseValue, value);
+  for (void* value : kept_) release(kReleaseValue, value);
   release(kReleaseMemoryInfo, memory_);
   release(kReleaseSession, session_);
   release(kReleaseSessionOptions, options_);
@@ -149,7 +168,7 @@ OrtSession::~OrtSession() {
 }
 
 absl::Status OrtSession::RunInto(std::vector<void*>& outputs) {
-  outputs.assign(output_pointers_.size(), nullptr);
+  outputs.resize(output_pointers_.size(), nullptr);
   using Run =
       void*(void*, const void*, const char* const*, const void* const*, size_t, const char* const*, size_t, void**);
   return Check(Function<Run>(kRun)(session_, nullptr, input_pointers_.data(), values_.data(), values_.size(),
@@ -164,8 +183,12 @@ void OrtSession::Release(const std::vector<void*>& values) {
 
 absl::StatusOr<reference::Tensor> OrtSession::CopyOf(void* value) const {
   if (value == nullptr) return reference::Tensor();  // an optional output that isn't there
+  int is_tensor = 0;
+  absl::Status status = Check(Function<void*(void*, int*)>(kIsTensor)(value, &is_tensor));
+  if (!status.ok()) return status;
+  if (is_tensor == 0) return reference::Tensor();
   void *info = nullptr, *data = nullptr;
-  absl::Status status = Check(Function<void*(void*, void**)>(kGetTensorTypeAndShape)(value, &info));
+  status = Check(Function<void*(void*, void**)>(kGetTensorTypeAndShape)(value, &info));
   if (!status.ok()) return status;
   int element = 0;
   size_t rank = 0;
@@ -173,17 +196,35 @@ absl::StatusOr<reference::Tensor> OrtSession::CopyOf(void* value) const {
   status.Update(Check(Function<void*(void*, size_t*)>(kGetDimensionsCount)(info, &rank)));
   reference::Shape shape(rank);
   status.Update(Check(Function<void*(void*, int64_t*, size_t)>(kGetDimensions)(info, shape.data(), rank)));
-  status.Update(Check(Function<void*(void*, void**)>(kGetTensorMutableData)(value, &data)));
+  const bool has_numbers = element != static_cast<int>(reference::ElementType::kString);
+  if (has_numbers) status.Update(Check(Function<void*(void*, void**)>(kGetTensorMutableData)(value, &data)));
   Function<void(void*)>(kReleaseTensorTypeAndShapeInfo)(info);
-  if (!status.ok()) return status;
+  if (!status.ok() || !has_numbers)
+    return status.ok() ? absl::StatusOr<reference::Tensor>(reference::Tensor()) : status;
   reference::Tensor tensor(reference::TensorType{static_cast<reference::ElementType>(element), std::move(shape)});
   std::memcpy(tensor.mutable_bytes().data(), data, tensor.bytes().size());
   return tensor;
 }
 
+absl::Status OrtSession::KeepOutputs(std::vector<reference::Tensor> outputs) {
+  outputs_ = std::move(outputs);
+  kept_.assign(outputs_.size(), nullptr);
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i].bytes().empty()) continue;
+    absl::StatusOr<void*> value = Wrap(outputs_[i].type(), outputs_[i].bytes().data(), outputs_[i].bytes().size());
+    if (!value.ok()) return value.status();
+    kept_[i] = *value;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status OrtSession::Invoke() {
-  std::vector<void*> outputs;
+  std::vector<void*> outputs = kept_;
   absl::Status status = RunInto(outputs);
+  // What ONNX Runtime allocated.
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (i < kept_.size() && outputs[i] == kept_[i]) outputs[i] = nullptr;
+  }
   Release(outputs);
   return status;
 }
