@@ -2,8 +2,11 @@
 // alone.
 #include <sodium.h>
 
+#include <set>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "compiler/build_digest.h"
 #include "compiler/pipeline.h"
@@ -33,6 +36,49 @@ std::string ModelDigest(const Model& model) {
   return Sha256(text);
 }
 
+absl::Status CheckOptions(const Options& options) {
+  if (options.opt_level < 0 || options.opt_level > 3)
+    return absl::InvalidArgumentError(absl::StrCat("opt_level is ", options.opt_level, "; 0 to 3 are allowed"));
+  if (options.threads < 0 || options.threads > 1024)
+    return absl::InvalidArgumentError(
+        absl::StrCat("threads is ", options.threads, "; 0 (one for each core) to 1024 are allowed"));
+  if (options.buckets.size() > kMaxBuckets)
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.buckets.size(), " buckets; at most ", kMaxBuckets, " are allowed"));
+  std::set<std::map<std::string, int64_t>> known;
+  for (const auto& bucket : options.buckets) {
+    std::string name = absl::StrCat("bucket ", BucketName(bucket));
+    if (bucket.empty()) return absl::InvalidArgumentError("a bucket binds no dimension; write batch=8");
+    if (!known.insert(bucket).second) return absl::InvalidArgumentError(absl::StrCat(name, " is given twice"));
+    for (const auto& [dim, size] : bucket) {
+      if (size < 1)
+        return absl::InvalidArgumentError(absl::StrCat(name, ": dimension '", dim, "' is ", size, ", not at least 1"));
+      if (options.dims.count(dim) != 0)
+        return absl::InvalidArgumentError(absl::StrCat(name, ": dimension '", dim, "' is bound for all buckets too"));
+      if (options.buckets.front().count(dim) == 0)
+        return absl::InvalidArgumentError(absl::StrCat(name, " binds dimension '", dim, "', bucket ",
+                                                       BucketName(options.buckets.front()),
+                                                       " doesn't; all buckets bind the same dimensions"));
+    }
+    if (bucket.size() != options.buckets.front().size())
+      return absl::InvalidArgumentError(absl::StrCat(name, " binds fewer dimensions than bucket ",
+                                                     BucketName(options.buckets.front()),
+                                                     "; all buckets bind the same dimensions"));
+  }
+  std::map<absl::string_view, absl::string_view> taken;  // output -> input
+  for (const auto& [input, output] : options.states) {
+    auto [other, fresh] = taken.try_emplace(output, input);
+    if (!fresh)
+      return absl::InvalidArgumentError(absl::StrCat("output '", output, "' is the state of inputs '", other->second,
+                                                     "' and '", input, "'; each output can be the state of one"));
+  }
+  return absl::OkStatus();
+}
+
+std::string BucketName(const std::map<std::string, int64_t>& bucket) {
+  return absl::StrJoin(bucket, ",", absl::PairFormatter("="));
+}
+
 std::string CanonicalOptions(const Options& options) {
   // Sorted by construction; maps are sorted by name.
   std::string text;
@@ -42,6 +88,9 @@ std::string CanonicalOptions(const Options& options) {
                     absl::StrJoin(value.shape(), "x"), ":",
                     Sha256({reinterpret_cast<const char*>(bytes.data()), bytes.size()}), "\n");
   }
+  for (size_t b = 0; b < options.buckets.size(); ++b)
+    for (const auto& [name, size] : options.buckets[b])
+      absl::StrAppend(&text, absl::StrFormat("bucket.%02d.", b), Quoted(name), "=", size, "\n");
   for (const auto& [name, size] : options.dims) absl::StrAppend(&text, "dim.", Quoted(name), "=", size, "\n");
   for (const auto& [name, count] : options.input_elements)
     absl::StrAppend(&text, "input_elements.", Quoted(name), "=", count, "\n");
@@ -51,6 +100,8 @@ std::string CanonicalOptions(const Options& options) {
   if (!options.model_name.empty()) absl::StrAppend(&text, "model_name=", Quoted(options.model_name), "\n");
   absl::StrAppend(&text, "opt=", options.opt_level, "\n");
   absl::StrAppend(&text, "optimize_for=", Name(options.optimize_for), "\n");
+  for (const auto& [input, output] : options.states)
+    absl::StrAppend(&text, "state.", Quoted(input), "=", Quoted(output), "\n");
   return text;
 }
 

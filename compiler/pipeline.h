@@ -28,6 +28,9 @@ struct Model {
 // In input_elements: an optional input that has no element.
 constexpr int64_t kAbsent = -1;
 
+// How many buckets an artifact may have.
+constexpr int kMaxBuckets = 32;
+
 // What algorithms that trade weight bytes for time may do.
 enum class OptimizeFor {
   kLatency,   // weights may grow as far as it saves time
@@ -45,6 +48,10 @@ struct Options {
   std::map<std::string, std::vector<int64_t>> input_shapes;  // input, or "name[i]" of a sequence -> shape
   std::map<std::string, int64_t> input_elements;             // sequence -> its number of tensors; optional -> kAbsent
   std::map<std::string, reference::Tensor> bind_inputs;      // input -> its value, a constant of the artifact
+  std::map<std::string, std::string> states;                 // input -> the output that takes its place
+  // Several bindings of symbolic dimensions in one artifact: for each bucket the same dimensions, beside those of
+  // `dims`. Empty: one program, bound by `dims` alone.
+  std::vector<std::map<std::string, int64_t>> buckets;
   OptimizeFor optimize_for = OptimizeFor::kBalanced;
   bool strict_math = false;  // no transform that changes rounding
   std::string model_name;    // recorded in the manifest; empty: the graph's name
@@ -53,6 +60,11 @@ struct Options {
 
 // SHA-256, as 64 hexadecimal digits.
 std::string ModelDigest(const Model& model);  // over the model bytes and every external blob
+// INVALID_ARGUMENT: numbers out of range; more than kMaxBuckets buckets, two alike, one without dimensions or with
+// others than the first has, or with one that `dims` binds too; one output given as the state of two inputs.
+absl::Status CheckOptions(const Options& options);
+// What a bucket is called: "batch=8,length=128", by name.
+std::string BucketName(const std::map<std::string, int64_t>& bucket);
 // The canonical text of the options that change the result, one `key=value` a line, sorted.
 std::string CanonicalOptions(const Options& options);
 // The artifact key: model digest, target description digest, canonical options, compiler build digest.

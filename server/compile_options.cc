@@ -127,10 +127,34 @@ absl::StatusOr<compiler::Options> FromProto(const aot::v1::CompileOptions& proto
     }
     options.input_elements[name] = count;
   }
+  if (proto.states_size() > kMaxBindings) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("options name ", proto.states_size(), " states; at most ", kMaxBindings, " are allowed"));
+  }
+  for (const auto& [input, output] : proto.states()) {
+    if (absl::Status status = CheckName("an input in options.states", input, false); !status.ok()) return status;
+    if (absl::Status status = CheckName("an output in options.states", output, false); !status.ok()) return status;
+    options.states[input] = output;
+  }
+  for (const aot::v1::Bucket& bucket : proto.buckets()) {
+    options.buckets.emplace_back();
+    if (bucket.dims_size() > kMaxBindings || proto.buckets_size() > compiler::kMaxBuckets) {
+      return absl::InvalidArgumentError(absl::StrCat("options have ", proto.buckets_size(), " buckets, one of ",
+                                                     bucket.dims_size(), " dimensions; at most ", compiler::kMaxBuckets,
+                                                     " of ", kMaxBindings, " are allowed"));
+    }
+    for (const auto& [name, size] : bucket.dims()) {
+      if (absl::Status status = CheckName("a dimension in options.buckets", name, false); !status.ok()) return status;
+      options.buckets.back()[name] = size;
+    }
+  }
   size_t bytes = 0;
   for (const auto& [name, size] : options.dims) bytes += name.size() + 8;
   for (const auto& [name, shape] : options.input_shapes) bytes += name.size() + 8 * shape.size();
   for (const auto& [name, count] : options.input_elements) bytes += name.size() + 8;
+  for (const auto& [input, output] : options.states) bytes += input.size() + output.size();
+  for (const auto& bucket : options.buckets)
+    for (const auto& [name, size] : bucket) bytes += name.size() + 8;
   if (bytes > kMaxBindingBytes) {
     return absl::InvalidArgumentError(absl::StrCat("options bind dimensions and shapes of ", bytes,
                                                    " bytes in all; at most ", kMaxBindingBytes, " are allowed"));
@@ -154,6 +178,8 @@ absl::StatusOr<compiler::Options> FromProto(const aot::v1::CompileOptions& proto
   }
   if (absl::Status status = CheckName("options.model_name", proto.model_name(), true); !status.ok()) return status;
   options.model_name = proto.model_name();
+  if (absl::Status status = compiler::CheckOptions(options); !status.ok())
+    return absl::Status(status.code(), absl::StrCat("options: ", status.message()));
   return options;
 }
 

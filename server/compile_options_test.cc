@@ -36,6 +36,9 @@ TEST(CompileOptions, EveryOptionArrives) {
   axes.set_type(7);
   axes.add_dims(1);
   axes.set_data(std::string("\2\0\0\0\0\0\0\0", 8));
+  (*proto.mutable_states())["h"] = "h_next";
+  (*proto.add_buckets()->mutable_dims())["length"] = 8;
+  (*proto.add_buckets()->mutable_dims())["length"] = 16;
   proto.set_strict_math(true);
   proto.set_model_name("ocr");
   absl::StatusOr<compiler::Options> options = FromProto(proto);
@@ -48,8 +51,26 @@ TEST(CompileOptions, EveryOptionArrives) {
   EXPECT_EQ(bound.element(), reference::ElementType::kInt64);
   EXPECT_EQ(bound.shape(), reference::Shape{1});
   EXPECT_EQ(bound.GetInt(0), 2);
+  EXPECT_EQ(options->states, (std::map<std::string, std::string>{{"h", "h_next"}}));
+  EXPECT_EQ(options->buckets, (std::vector<std::map<std::string, int64_t>>{{{"length", 8}}, {{"length", 16}}}));
   EXPECT_TRUE(options->strict_math);
   EXPECT_EQ(options->model_name, "ocr");
+}
+
+TEST(CompileOptions, RefusesStatesAndBucketsThatContradictThemselves) {
+  aot::v1::CompileOptions states = Options();
+  (*states.mutable_states())["a"] = "y";
+  (*states.mutable_states())["b"] = "y";
+  EXPECT_EQ(FromProto(states).status().message(),
+            "options: output 'y' is the state of inputs 'a' and 'b'; each output can be the state of one");
+  (*states.mutable_states())["b"] = "";
+  EXPECT_EQ(FromProto(states).status().code(), absl::StatusCode::kInvalidArgument);
+  aot::v1::CompileOptions buckets = Options();
+  for (int i = 1; i <= 33; ++i) (*buckets.add_buckets()->mutable_dims())["n"] = i;
+  EXPECT_EQ(FromProto(buckets).status().code(), absl::StatusCode::kInvalidArgument);
+  aot::v1::CompileOptions zero = Options();
+  (*zero.add_buckets()->mutable_dims())["n"] = 0;
+  EXPECT_EQ(FromProto(zero).status().message(), "options: bucket n=0: dimension 'n' is 0, not at least 1");
 }
 
 TEST(CompileOptions, RefusesWhatIsOutOfRange) {

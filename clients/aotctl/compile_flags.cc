@@ -5,6 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "clients/model/binding_flags.h"
 #include "clients/model/bound_input.h"
 #include "clients/model/native_target.h"
 
@@ -47,6 +48,8 @@ void AddArtifactFlags(CLI::App* command, CompileFlags* flags) {
       ->add_option("--bind-input", flags->bind_inputs,
                    "Makes an input a constant: NAME=@FILE (.npy or .pb). For operands that decide shapes")
       ->allow_extra_args(false);
+  command->add_option("--state", flags->states, kStateFlagHelp)->allow_extra_args(false);
+  command->add_option("--bucket", flags->buckets, kBucketFlagHelp)->allow_extra_args(false);
   command->add_option("--opt", flags->opt_level, "0: only what is needed, to 3: all optimisations")
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
@@ -124,6 +127,9 @@ absl::StatusOr<std::vector<compiler::Options>> ToOptions(const CompileFlags& fla
       return UsageError(absl::StrCat("--bind-input: ", text.substr(0, text.find("=@")), " is bound twice"));
     }
   }
+  if (absl::Status status = ParseStates(flags.states, &common); !status.ok()) return UsageError(status.message());
+  if (absl::Status status = ParseBuckets(flags.buckets, &common); !status.ok()) return UsageError(status.message());
+  if (absl::Status status = compiler::CheckOptions(common); !status.ok()) return UsageError(status.message());
   std::vector<compiler::Options> all;
   for (const std::string& name : flags.targets) {
     absl::StatusOr<std::string> target = ResolveTarget(name);

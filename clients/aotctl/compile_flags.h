@@ -18,6 +18,8 @@ struct CompileFlags {
   std::vector<std::string> input_shapes;    // NAME=1x3x48x320
   std::vector<std::string> input_elements;  // NAME=3, NAME=absent
   std::vector<std::string> bind_inputs;     // NAME=@FILE
+  std::vector<std::string> states;          // INPUT=OUTPUT
+  std::vector<std::string> buckets;         // NAME=N,NAME=N
   int opt_level = 3;
   std::string math = "default";
   std::string optimize_for = "balanced";
@@ -31,8 +33,8 @@ void AddCompileFlags(CLI::App* command, CompileFlags* flags);
 void AddArtifactFlags(CLI::App* command, CompileFlags* flags);
 
 // One Options for each target, `native` resolved to a named description and targets named twice taken once. Usage
-// error: a malformed --dim, --input-shape, --input-elements or --bind-input. Errors of reading the files of
-// --bind-input. NOT_FOUND: `native` on a machine that no description fits.
+// error: a malformed --dim, --input-shape, --input-elements, --bind-input, --state or --bucket. Errors of reading the
+// files of --bind-input. NOT_FOUND: `native` on a machine that no description fits.
 absl::StatusOr<std::vector<compiler::Options>> ToOptions(const CompileFlags& flags);
 
 // The name and value of "NAME=VALUE", split at the last '=': names may contain one, values can't.

@@ -30,6 +30,32 @@ TEST(CompileFlagsTest, BindsDimensionsAndShapes) {
             (std::map<std::string, int64_t>{{"none", 0}, {"o", compiler::kAbsent}, {"s", 3}}));
 }
 
+TEST(CompileFlagsTest, StatesAndBuckets) {
+  CompileFlags flags;
+  flags.targets = {"cortex-a75"};
+  flags.states = {"h=h_next", "c=c_next"};
+  flags.buckets = {"n=1,m=2", "m=3,n=4"};
+  absl::StatusOr<std::vector<compiler::Options>> options = ToOptions(flags);
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ((*options)[0].states, (std::map<std::string, std::string>{{"c", "c_next"}, {"h", "h_next"}}));
+  ASSERT_EQ((*options)[0].buckets.size(), 2u);
+  EXPECT_EQ((*options)[0].buckets[1], (std::map<std::string, int64_t>{{"m", 3}, {"n", 4}}));
+  for (const char* state : {"h", "h=", "=h", "a=b=c"}) {
+    CompileFlags wrong;
+    wrong.targets = {"cortex-a75"};
+    wrong.states = {state};
+    EXPECT_EQ(ToExitCode(ToOptions(wrong).status()), ExitCode::kUsage) << state;
+  }
+  for (const char* bucket : {"n", "n=", "=1", "n=0", "n=x", "n=1,", "n=1,n=2"}) {
+    CompileFlags wrong;
+    wrong.targets = {"cortex-a75"};
+    wrong.buckets = {bucket};
+    EXPECT_EQ(ToExitCode(ToOptions(wrong).status()), ExitCode::kUsage) << bucket;
+  }
+  flags.buckets.push_back("m=3,n=4");
+  EXPECT_EQ(ToExitCode(ToOptions(flags).status()), ExitCode::kUsage);
+}
+
 TEST(CompileFlagsTest, MalformedBindingsAreUsageErrors) {
   for (const char* dim : {"batch", "=1", "batch=", "batch=0", "batch=x", "batch=99999999999999999999"}) {
     CompileFlags flags;

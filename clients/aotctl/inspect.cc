@@ -141,6 +141,33 @@ void ReportPlan(const aot_manifest& manifest, bool details, Context& context) {
   if (details) context.output.Table(rows);
 }
 
+// The bindings of the dimensions, each with the shapes and the memory of its runs.
+void ReportBuckets(const aot_manifest& manifest, bool details, Context& context) {
+  aot_text name;
+  aot_manifest bucket;
+  for (uint32_t i = 0; aot_manifest_bucket(&manifest, i, &name, &bucket); ++i) {
+    aot_manifest_tensor tensor;
+    std::vector<std::string> shapes;
+    nlohmann::json inputs = nlohmann::json::array(), outputs = nlohmann::json::array();
+    const auto shape_of = [&tensor] { return std::vector<int64_t>(tensor.dims, tensor.dims + tensor.rank); };
+    for (uint32_t k = 0; aot_manifest_input(&bucket, k, &tensor); ++k) {
+      shapes.push_back(absl::StrCat(Text(tensor.name), " ", reference::ToString(shape_of())));
+      inputs.push_back(shape_of());
+    }
+    for (uint32_t k = 0; aot_manifest_output(&bucket, k, &tensor); ++k) outputs.push_back(shape_of());
+    context.output.Line(absl::StrCat("bucket ", i, "  ", Text(name), ": ", absl::StrJoin(shapes, ", ")));
+    nlohmann::json& json = context.output.json();
+    nlohmann::json whole_plan = std::move(json["arena"]);
+    ReportPlan(bucket, details, context);
+    json["buckets"].push_back({{"name", Text(name)},
+                               {"input_shapes", std::move(inputs)},
+                               {"output_shapes", std::move(outputs)},
+                               {"arena", std::move(json["arena"])},
+                               {"self_test_bytes", bucket.self_test.size}});
+    json["arena"] = std::move(whole_plan);
+  }
+}
+
 void ReportOperators(const aot_manifest& manifest, Context& context) {
   std::string line = "operators";
   aot_manifest_operator op;
@@ -173,10 +200,14 @@ absl::Status Run(const InspectArgs& args, Context& context) {
                                     {"weights", container.weights_size},
                                     {"manifest", container.manifest_size}};
   ReportPlan(manifest, args.plan, context);
+  ReportBuckets(manifest, args.plan, context);
   ReportOperators(manifest, context);
-  const bool self_test = manifest.self_test.size > 0;
-  context.output.Line(absl::StrCat("self-test ", self_test ? absl::StrCat(manifest.self_test.size, " bytes") : "none"));
-  context.output.json()["self_test_bytes"] = manifest.self_test.size;
+  uint64_t self_test = manifest.self_test.size;
+  aot_text name;
+  aot_manifest bucket;
+  for (uint32_t i = 0; aot_manifest_bucket(&manifest, i, &name, &bucket); ++i) self_test += bucket.self_test.size;
+  context.output.Line(absl::StrCat("self-test ", self_test > 0 ? absl::StrCat(self_test, " bytes") : "none"));
+  context.output.json()["self_test_bytes"] = self_test;
   return absl::OkStatus();
 }
 

@@ -24,6 +24,11 @@ v1::CompileOptions ToProto(const compiler::Options& options) {
     for (int64_t dim : tensor.shape()) value.add_dims(dim);
     value.set_data(tensor.bytes().data(), tensor.bytes().size());
   }
+  for (const auto& [input, output] : options.states) (*proto.mutable_states())[input] = output;
+  for (const auto& bucket : options.buckets) {
+    v1::Bucket& value = *proto.add_buckets();
+    for (const auto& [name, size] : bucket) (*value.mutable_dims())[name] = size;
+  }
   proto.set_strict_math(options.strict_math);
   proto.set_model_name(options.model_name);
   switch (options.optimize_for) {

@@ -30,18 +30,33 @@ std::string Names(const std::vector<Port>& inputs) {
   });
 }
 
+absl::Status ChooseBucket(const std::string& wanted, Session& session) {
+  if (wanted.empty()) return absl::OkStatus();
+  std::vector<std::string> names;
+  for (uint32_t b = 0; b < session.bucket_count(); ++b) {
+    names.push_back(session.bucket_name(b));
+    if (wanted == names.back() || wanted == absl::StrCat(b)) return session.UseBucket(b);
+  }
+  return UsageError(absl::StrCat("--bucket ", wanted, ": the artifact has no such bucket; it has ",
+                                 names == std::vector<std::string>{""} ? "none" : absl::StrJoin(names, ", ")));
+}
+
 }  // namespace
 
 void AddTensorFlags(CLI::App* command, TensorFlags* flags) {
   command
-      ->add_option("--input,-i", flags->inputs,
-                   "NAME=FILE, or FILE for the next input in order; .npy, .pb (ONNX) or raw values")
+      ->add_option(
+          "--input,-i", flags->inputs,
+          "NAME=FILE, or FILE for the next input in order; .npy, .pb (ONNX) or raw values. States are zero without")
       ->allow_extra_args(false);
   command->add_flag("--random", flags->random, "Seeded random values for inputs without a file");
+  command->add_option("--bucket", flags->bucket,
+                      "Of an artifact with buckets: which one runs, by name (batch=8) or number. Default: the first");
   command->add_option("--seed", flags->seed, "Seed of --random")->capture_default_str();
 }
 
 absl::Status SetInputs(const TensorFlags& flags, Session& session) {
+  if (absl::Status status = ChooseBucket(flags.bucket, session); !status.ok()) return status;
   const std::vector<Port>& inputs = session.inputs();
   std::vector<std::string> files(inputs.size());
   for (const std::string& text : flags.inputs) {
@@ -65,6 +80,8 @@ absl::Status SetInputs(const TensorFlags& flags, Session& session) {
       absl::StatusOr<NamedTensor> read = ReadTensorFile(files[i], inputs[i].type);
       if (!read.ok()) return read.status();
       tensor = std::move(read->tensor);
+    } else if (inputs[i].state) {
+      continue;  // zero, as in a device's first run
     } else if (flags.random) {
       tensor = RandomTensor(inputs[i].type, flags.seed + i);
     } else {

@@ -87,7 +87,8 @@ class Verification {
     for (const ShapeGroup& group : *groups) {
       compiler::Options options = options_;
       for (const auto& [name, shape] : group.input_shapes) {
-        if (options.bind_inputs.count(name) == 0) options.input_shapes[name] = shape;
+        // The shapes choose among buckets; without, they are what the model is bound to.
+        if (options.bind_inputs.count(name) == 0 && options.buckets.empty()) options.input_shapes[name] = shape;
       }
       absl::StatusOr<std::unique_ptr<Session>> session = MakeSession(options);
       if (!session.ok()) return session.status();
@@ -133,14 +134,18 @@ class Verification {
   absl::Status AgainstReference() {
     absl::StatusOr<std::unique_ptr<Session>> session = MakeSession(options_);
     if (!session.ok()) return session.status();
-    for (int i = 0; i < args_.vectors; ++i) {
+    const int buckets = static_cast<int>((*session)->bucket_count());
+    for (int n = 0; n < args_.vectors * buckets; ++n) {
+      const int bucket = n / args_.vectors, i = n % args_.vectors;
+      if (absl::Status status = (*session)->UseBucket(static_cast<uint32_t>(bucket)); !status.ok()) return status;
       Vector vector;
       vector.name = absl::StrCat("random vector ", i);
+      if (buckets > 1) absl::StrAppend(&vector.name, " of ", (*session)->bucket_name(static_cast<uint32_t>(bucket)));
       for (size_t k = 0; k < (*session)->inputs().size(); ++k) {
         uint64_t seed = args_.seed + static_cast<uint64_t>(i) * 1000 + k;
         vector.inputs.push_back(RandomTensor((*session)->inputs()[k].type, seed));
       }
-      context_.progress.Update("computing the reference", i, args_.vectors);
+      context_.progress.Update("computing the reference", n, args_.vectors * buckets);
       absl::StatusOr<std::vector<reference::Tensor>> outputs = compiler::RunReference(model_, options_, vector.inputs);
       context_.progress.Clear();
       if (!outputs.ok()) return outputs.status();
@@ -157,6 +162,7 @@ class Verification {
                                                      " inputs, the model ", vector.inputs.size(),
                                                      ": it was made from another model"));
     }
+    if (absl::Status status = session.UseBucketFor(vector.inputs); !status.ok()) return status;
     for (size_t i = 0; i < vector.inputs.size(); ++i) {
       if (absl::Status status = session.SetInput(i, vector.inputs[i]); !status.ok()) return status;
     }

@@ -18,13 +18,13 @@ aot_load_options LoadOptions() {
   return options;
 }
 
-using InfoAt = aot_status (*)(const aot_model*, uint32_t, aot_tensor_info*);
+using InfoAt = aot_status (*)(const aot_model*, uint32_t, uint32_t, aot_tensor_info*);
 
-absl::StatusOr<std::vector<aot_tensor_info>> Infos(const aot_model* model, uint32_t count, InfoAt at) {
+absl::StatusOr<std::vector<aot_tensor_info>> Infos(const aot_model* model, uint32_t bucket, uint32_t count, InfoAt at) {
   std::vector<aot_tensor_info> infos(count);
   for (uint32_t i = 0; i < count; ++i) {
     infos[i].size = sizeof(aot_tensor_info);
-    if (at(model, i, &infos[i]) != AOT_OK) return absl::InternalError("the runtime doesn't describe a tensor");
+    if (at(model, bucket, i, &infos[i]) != AOT_OK) return absl::InternalError("the runtime doesn't describe a tensor");
   }
   return infos;
 }
@@ -34,6 +34,7 @@ Port ToPort(const aot_tensor_info& info) {
   Port port;
   port.name = info.name;
   port.type = {static_cast<reference::ElementType>(info.dtype), {info.dims, info.dims + info.rank}};
+  port.state = info.state != AOT_NO_STATE;
   if (info.dims_output != AOT_NO_DIMS) port.dims_output = info.dims_output;
   return port;
 }
@@ -119,10 +120,17 @@ absl::StatusOr<std::unique_ptr<Session>> Session::FromMemory(absl::string_view b
 Session::~Session() { aot_unload(model_); }
 
 absl::Status Session::Prepare() {
-  absl::StatusOr<std::vector<aot_tensor_info>> inputs = Infos(model_, aot_input_count(model_), aot_input_info);
+  absl::StatusOr<std::vector<aot_tensor_info>> inputs =
+      Infos(model_, bucket_, aot_input_count(model_), aot_bucket_input_info);
   if (!inputs.ok()) return inputs.status();
-  absl::StatusOr<std::vector<aot_tensor_info>> outputs = Infos(model_, aot_output_count(model_), aot_output_info);
+  absl::StatusOr<std::vector<aot_tensor_info>> outputs =
+      Infos(model_, bucket_, aot_output_count(model_), aot_bucket_output_info);
   if (!outputs.ok()) return outputs.status();
+  inputs_.clear();
+  outputs_.clear();
+  buffers_.clear();
+  input_pointers_.clear();
+  output_pointers_.clear();
   for (const aot_tensor_info& info : *inputs) {
     inputs_.push_back(ToPort(info));
     buffers_.push_back(Allocate(info.bytes));
@@ -130,7 +138,8 @@ absl::Status Session::Prepare() {
   }
   for (const aot_tensor_info& info : *outputs) {
     outputs_.push_back(ToPort(info));
-    if (info.state != AOT_NO_STATE) {  // the two of a state pair share one buffer
+    if (info.state != AOT_NO_STATE) {  // the two of a state pair share one buffer, zero at first
+      if (void* state = input_pointers_[info.state]) memset(state, 0, info.bytes);
       output_pointers_.push_back(input_pointers_[info.state]);
       continue;
     }
@@ -149,7 +158,43 @@ absl::Status Session::Prepare() {
   args_.input_count = static_cast<uint32_t>(input_pointers_.size());
   args_.output_count = static_cast<uint32_t>(output_pointers_.size());
   args_.error = &error_;
+  args_.bucket = bucket_;
   return absl::OkStatus();
+}
+
+int64_t Session::arena_bytes() const {
+  aot_bucket_info info = {};
+  info.size = sizeof(info);
+  aot_get_bucket_info(model_, bucket_, &info);
+  return static_cast<int64_t>(info.arena_bytes);
+}
+
+std::string Session::bucket_name(uint32_t bucket) const {
+  aot_bucket_info info = {};
+  info.size = sizeof(info);
+  return aot_get_bucket_info(model_, bucket, &info) == AOT_OK ? info.name : "";
+}
+
+absl::Status Session::UseBucket(uint32_t bucket) {
+  if (bucket >= bucket_count()) {
+    return absl::InvalidArgumentError(absl::StrCat("bucket ", bucket, " of an artifact with ", bucket_count()));
+  }
+  if (bucket == bucket_) return absl::OkStatus();
+  bucket_ = bucket;
+  return Prepare();
+}
+
+absl::Status Session::UseBucketFor(const std::vector<reference::Tensor>& inputs) {
+  std::vector<const int64_t*> dims;
+  for (size_t i = 0; i < inputs.size() && i < inputs_.size(); ++i) {
+    if (inputs[i].shape().size() != inputs_[i].type.shape.size()) return absl::OkStatus();
+    dims.push_back(inputs[i].shape().data());
+  }
+  uint32_t bucket = 0;
+  if (aot_find_bucket(model_, dims.data(), static_cast<uint32_t>(dims.size()), &bucket) != AOT_OK) {
+    return absl::OkStatus();
+  }
+  return UseBucket(bucket);
 }
 
 absl::Status Session::SetInput(size_t index, const reference::Tensor& tensor) {

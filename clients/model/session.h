@@ -22,6 +22,7 @@ struct Port {
   // Of an output whose dimensions the data decides: the number of the output that tells them; else -1.
   int64_t dims_output = -1;
   bool tells_dims = false;  // of another output
+  bool state = false;       // of an input: an output takes its place; of an output: it takes an input's
 };
 
 // The tensor that a bounded output holds: the first elements, under the dimensions that a run found. INTERNAL if those
@@ -43,7 +44,17 @@ class Session {
 
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }
-  int64_t arena_bytes() const { return static_cast<int64_t>(aot_arena_bytes(model_)); }
+  int64_t arena_bytes() const;  // of a run of the bucket in use
+
+  // The bindings of the dimensions that the artifact holds: 1, unless it was compiled with buckets.
+  uint32_t bucket_count() const { return aot_bucket_count(model_); }
+  std::string bucket_name(uint32_t bucket) const;  // "batch=8"; empty without buckets
+  // Makes inputs, outputs and runs those of a bucket, with new buffers. At first it is bucket 0. INVALID_ARGUMENT:
+  // there is none of that number; RESOURCE_EXHAUSTED.
+  absl::Status UseBucket(uint32_t bucket);
+  // The same with the first bucket that has inputs of these shapes; if none has, nothing changes, and SetInput says
+  // what is wrong.
+  absl::Status UseBucketFor(const std::vector<reference::Tensor>& inputs);
 
   // Copies the values in. INVALID_ARGUMENT if the type differs from the input's.
   absl::Status SetInput(size_t index, const reference::Tensor& tensor);
@@ -64,11 +75,12 @@ class Session {
   Session() = default;
   // 64-byte aligned, at least one byte.
   static Buffer Allocate(size_t bytes);
-  // After model_ is set.
+  // After model_ and bucket_ are set.
   absl::Status Prepare();
 
   Buffer file_;  // of FromMemory; outlives the model
   aot_model* model_ = nullptr;
+  uint32_t bucket_ = 0;
   std::vector<Port> inputs_, outputs_;
   std::vector<Buffer> buffers_;
   std::vector<void*> input_pointers_, output_pointers_;

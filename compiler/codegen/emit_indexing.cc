@@ -2,6 +2,7 @@
 // results directly.
 #include "compiler/codegen/elementwise.h"
 #include "compiler/codegen/kernel_context.h"
+#include "compiler/schedule/state.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace aot::codegen {
@@ -47,7 +48,8 @@ absl::Status EmitScatter(KernelContext& context, mlir::Operation* op) {
   auto shape = ShapeOf(input), index_shape = ShapeOf(indices);
   llvm::StringRef reduction = op->getAttrOfType<mlir::StringAttr>("reduction").getValue();
   const Buffer& result = context.results[0];
-  CopyInput(context, input);
+  // A state is updated where it lies; everything else starts as a copy.
+  if (!context.group->hasAttr(schedule::kInPlace)) CopyInput(context, input);
   auto elements = llvm::dyn_cast<nn::ScatterElementsOp>(op);
   size_t outer = index_shape.size() - 1;
   int64_t depth = elements ? 0 : index_shape.back();

@@ -1,5 +1,8 @@
 // Groups without an anchor: each result element is a function of its index. A concat or constant pad at the root is
 // written part by part, so that no element is selected at run time.
+//
+// A result may lie where an operand does if it depends on it element by element (schedule/state.h): whatever the order
+// of the loops, all that depends on an element is evaluated before that element is written, results in their order.
 #include "compiler/codegen/kernel_context.h"
 
 namespace aot::codegen {

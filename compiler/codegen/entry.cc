@@ -21,7 +21,7 @@ constexpr size_t kStepsInObject = kStepsInPart * kPartsInObject;
 bool IsInParts(const schedule::Program& program) { return program.steps.size() > kStepsInPart; }
 
 // Members of aot_code_args by number (runtime/format/entry.h).
-enum Member { kInputs = 1, kOutputs = 2, kArena = 3, kWeights = 4, kTrace = 7, kTraceContext = 8, kMembers = 9 };
+enum Member { kInputs = 1, kOutputs = 2, kArena = 3, kWeights = 4, kTrace = 7, kTraceContext = 8, kBucket = 9 };
 
 llvm::Function* DeclareKernel(llvm::Module& module, size_t number, size_t arguments) {
   llvm::LLVMContext& context = module.getContext();
@@ -41,12 +41,13 @@ struct Bases {
 
 class EntryBuilder {
  public:
-  EntryBuilder(llvm::Module& module, const schedule::Program& program)
-      : module_(module), program_(program), builder_(module.getContext()) {}
+  // `suffix` sets the functions of one program of several apart.
+  EntryBuilder(llvm::Module& module, const schedule::Program& program, std::string suffix)
+      : module_(module), program_(program), suffix_(std::move(suffix)), builder_(module.getContext()) {}
 
   llvm::Function* Build() {
     auto* type = llvm::FunctionType::get(builder_.getInt32Ty(), {builder_.getPtrTy()}, false);
-    auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "aot_entry", module_);
+    auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "aot_entry" + suffix_, module_);
     entry->setVisibility(llvm::GlobalValue::HiddenVisibility);
     builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "", entry));
     llvm::Value* args = entry->getArg(0);
@@ -91,7 +92,7 @@ class EntryBuilder {
     auto* hooked = llvm::BasicBlock::Create(context, "", head->getParent());
     auto* begin = llvm::BasicBlock::Create(context, "", head->getParent());
     llvm::Value* size = builder_.CreateLoad(builder_.getInt64Ty(), args);
-    builder_.CreateCondBr(builder_.CreateICmpUGE(size, builder_.getInt64(kMembers * 8)), hooked, begin);
+    builder_.CreateCondBr(builder_.CreateICmpUGE(size, builder_.getInt64(kBucket * 8)), hooked, begin);
     builder_.SetInsertPoint(hooked);
     llvm::Value* hook = LoadMember(args, kTrace);
     llvm::Value* hook_context = LoadMember(args, kTraceContext);
@@ -138,7 +139,8 @@ class EntryBuilder {
   llvm::Function* DeclarePart(size_t start) {
     const std::vector<llvm::Type*> parameters(6, builder_.getPtrTy());
     auto* type = llvm::FunctionType::get(builder_.getVoidTy(), parameters, false);
-    auto* part = llvm::Function::Create(type, llvm::Function::ExternalLinkage, absl::StrCat("steps_", start), module_);
+    auto* part = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                                        absl::StrCat("steps", suffix_, "_", start), module_);
     part->setVisibility(llvm::GlobalValue::HiddenVisibility);
     return part;
   }
@@ -173,14 +175,67 @@ class EntryBuilder {
 
   llvm::Module& module_;
   const schedule::Program& program_;
+  const std::string suffix_;
   llvm::IRBuilder<> builder_;
 };
 
-absl::StatusOr<std::string> EmitMain(const schedule::Program& program, const target::Description& target,
-                                     absl::string_view key) {
+// A program that is alone has names without a number.
+std::string SuffixOf(absl::Span<const schedule::Program> programs, size_t number) {
+  return programs.size() == 1 ? "" : absl::StrCat("_", number);
+}
+
+// The objects for the parts of one program.
+size_t PartObjects(const schedule::Program& program) {
+  return IsInParts(program) ? (program.steps.size() + kStepsInObject - 1) / kStepsInObject : 0;
+}
+
+// An entry that calls that of the bucket which the caller names, or of the first where it knows no buckets. A number
+// beyond them ends in an error of the code's own.
+llvm::Function* BuildDispatch(llvm::Module& module, llvm::ArrayRef<llvm::Function*> entries) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::IRBuilder<> builder(context);
+  auto* dispatch =
+      llvm::Function::Create(entries.front()->getFunctionType(), llvm::Function::ExternalLinkage, "aot_entry", module);
+  dispatch->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  llvm::Value* args = dispatch->getArg(0);
+  auto* head = llvm::BasicBlock::Create(context, "", dispatch);
+  auto* named = llvm::BasicBlock::Create(context, "", dispatch);
+  auto* choose = llvm::BasicBlock::Create(context, "", dispatch);
+  auto* unknown = llvm::BasicBlock::Create(context, "", dispatch);
+  llvm::Type* word = builder.getInt64Ty();
+  builder.SetInsertPoint(head);
+  llvm::Value* size = builder.CreateLoad(word, args);
+  builder.CreateCondBr(builder.CreateICmpUGE(size, builder.getInt64((kBucket + 1) * 8)), named, choose);
+  builder.SetInsertPoint(named);
+  llvm::Value* given = builder.CreateLoad(word, builder.CreateConstGEP1_64(word, args, kBucket));
+  builder.CreateBr(choose);
+  builder.SetInsertPoint(choose);
+  llvm::PHINode* bucket = builder.CreatePHI(word, 2);
+  bucket->addIncoming(given, named);
+  bucket->addIncoming(builder.getInt64(0), head);
+  llvm::SwitchInst* by_number = builder.CreateSwitch(bucket, unknown, static_cast<unsigned>(entries.size()));
+  for (size_t i = 0; i < entries.size(); ++i) {
+    auto* block = llvm::BasicBlock::Create(context, "", dispatch);
+    by_number->addCase(builder.getInt64(i), block);
+    builder.SetInsertPoint(block);
+    builder.CreateRet(builder.CreateCall(entries[i], {args}));
+  }
+  builder.SetInsertPoint(unknown);
+  builder.CreateRet(builder.getInt32(1));
+  return dispatch;
+}
+
+absl::StatusOr<std::string> EmitMain(absl::Span<const schedule::Program> programs, int64_t weights_size,
+                                     const target::Description& target, absl::string_view key) {
   llvm::LLVMContext context;
   llvm::Module module("entry", context);
-  llvm::Function* entry = EntryBuilder(module, program).Build();
+  std::vector<llvm::Function*> entries;
+  int64_t arena_size = 0;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    entries.push_back(EntryBuilder(module, programs[i], SuffixOf(programs, i)).Build());
+    arena_size = std::max(arena_size, programs[i].arena_size);
+  }
+  llvm::Function* entry = entries.size() == 1 ? entries.front() : BuildDispatch(module, entries);
   llvm::IRBuilder<> builder(context);
 
   // The descriptor: offsets relative to itself, so no relocation is left at load time.
@@ -194,10 +249,10 @@ absl::StatusOr<std::string> EmitMain(const schedule::Program& program, const tar
                                  llvm::ConstantExpr::getPtrToInt(descriptor, builder.getInt64Ty())),
       builder.getInt32Ty());
   descriptor->setInitializer(llvm::ConstantStruct::get(
-      type, {builder.getInt32(AOT_DESCRIPTOR_MAGIC), builder.getInt32(sizeof(aot_descriptor)),
-             builder.getInt32(AOT_CODE_ABI_VERSION), offset, builder.getInt64(program.arena_size),
-             builder.getInt64(program.weights_size),
-             llvm::ConstantDataArray::getString(context, llvm::StringRef(key.data(), key.size()), /*AddNull=*/false)}));
+      type,
+      {builder.getInt32(AOT_DESCRIPTOR_MAGIC), builder.getInt32(sizeof(aot_descriptor)),
+       builder.getInt32(AOT_CODE_ABI_VERSION), offset, builder.getInt64(arena_size), builder.getInt64(weights_size),
+       llvm::ConstantDataArray::getString(context, llvm::StringRef(key.data(), key.size()), /*AddNull=*/false)}));
   descriptor->setAlignment(llvm::Align(8));
   descriptor->setDSOLocal(true);
   return EmitObject(module, target);
@@ -205,17 +260,23 @@ absl::StatusOr<std::string> EmitMain(const schedule::Program& program, const tar
 
 }  // namespace
 
-size_t EntryObjects(const schedule::Program& program) {
-  return IsInParts(program) ? 1 + (program.steps.size() + kStepsInObject - 1) / kStepsInObject : 1;
+size_t EntryObjects(absl::Span<const schedule::Program> programs) {
+  size_t count = 1;
+  for (const schedule::Program& program : programs) count += PartObjects(program);
+  return count;
 }
 
-absl::StatusOr<std::string> EmitEntry(const schedule::Program& program, size_t number,
+absl::StatusOr<std::string> EmitEntry(absl::Span<const schedule::Program> programs, int64_t weights_size, size_t number,
                                       const target::Description& target, absl::string_view key) {
-  if (number == 0) return EmitMain(program, target, key);
+  if (number == 0) return EmitMain(programs, weights_size, target, key);
+  --number;
+  size_t which = 0;
+  while (number >= PartObjects(programs[which])) number -= PartObjects(programs[which++]);
+  const schedule::Program& program = programs[which];
   llvm::LLVMContext context;
   llvm::Module module("steps", context);
-  EntryBuilder builder(module, program);
-  const size_t first = (number - 1) * kStepsInObject;
+  EntryBuilder builder(module, program, SuffixOf(programs, which));
+  const size_t first = number * kStepsInObject;
   const size_t end = std::min(program.steps.size(), first + kStepsInObject);
   for (size_t start = first; start < end; start += kStepsInPart) builder.BuildPart(start);
   return EmitObject(module, target);

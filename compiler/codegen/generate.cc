@@ -24,10 +24,12 @@ absl::StatusOr<std::string> GenerateKernel(const std::string& spec, size_t numbe
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> GenerateObjects(const schedule::Program& program,
-                                                         const target::Description& target, absl::string_view key,
-                                                         int threads, const std::function<void(int, int)>& progress) {
-  const size_t kernels = program.kernels.size(), count = kernels + EntryObjects(program);
+absl::StatusOr<std::vector<std::string>> GenerateObjects(absl::Span<const schedule::Program> programs,
+                                                         int64_t weights_size, const target::Description& target,
+                                                         absl::string_view key, int threads,
+                                                         const std::function<void(int, int)>& progress) {
+  const std::vector<schedule::KernelSpec>& specs = programs.front().kernels;
+  const size_t kernels = specs.size(), count = kernels + EntryObjects(programs);
   std::vector<std::string> objects(count);
   std::vector<absl::Status> errors(count);
   std::atomic<size_t> next{0};
@@ -35,8 +37,8 @@ absl::StatusOr<std::vector<std::string>> GenerateObjects(const schedule::Program
   int done = 0;
   auto work = [&] {
     for (size_t i = next++; i < count; i = next++) {
-      auto object = i < kernels ? GenerateKernel(program.kernels[i].text, i, target)
-                                : EmitEntry(program, i - kernels, target, key);
+      auto object = i < kernels ? GenerateKernel(specs[i].text, i, target)
+                                : EmitEntry(programs, weights_size, i - kernels, target, key);
       if (object.ok())
         objects[i] = *std::move(object);
       else

@@ -4,6 +4,7 @@
 #include "compiler/codegen/kernel_context.h"
 #include "compiler/codegen/narrow_float.h"
 #include "compiler/ir/element_types.h"
+#include "compiler/schedule/state.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -150,8 +151,12 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> BuildKernel(nn::GroupOp group,
   if (plan.scratch_bytes > 0) arguments.push_back(mlir::MemRefType::get({plan.scratch_bytes}, builder.getI8Type()));
 
   auto function = mlir::func::FuncOp::create(builder, loc, symbol, builder.getFunctionType(arguments, {}));
-  // Buffers of one call never overlap: the arena plan, inputs and weights are separate.
-  for (unsigned i = 0; i < arguments.size(); ++i) function.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
+  // Buffers of one call never overlap: the arena plan, inputs and weights are separate. Except a state's.
+  llvm::DenseSet<int64_t> shared;
+  if (auto pairs = group->getAttrOfType<mlir::DenseI64ArrayAttr>(schedule::kInPlace))
+    for (auto [i, index] : llvm::enumerate(pairs.asArrayRef())) shared.insert(index + (i % 2) * body.getNumArguments());
+  for (unsigned i = 0; i < arguments.size(); ++i)
+    if (!shared.contains(i)) function.setArgAttr(i, "llvm.noalias", builder.getUnitAttr());
   mlir::Block* entry = function.addEntryBlock();
 
   Emitter emitter(builder, loc, entry, target);

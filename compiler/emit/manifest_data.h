@@ -74,6 +74,8 @@ struct SelfTest {
   std::vector<SelfTestOutput> outputs;
 };
 
+struct Bucket;
+
 struct ManifestData {
   // SHA-256, 64 hexadecimal digits.
   std::string key;
@@ -99,9 +101,19 @@ struct ManifestData {
   std::vector<PlanEntry> plan;
   std::vector<Operator> operators;
   std::optional<SelfTest> self_test;
+  // Empty: one binding of the dimensions, which the members above describe. Else their tensors, states and bounds are
+  // those of the first bucket, arena_size is the largest, and plan and self_test are the buckets'.
+  std::vector<Bucket> buckets;
 
   // Copies what a description says about the target.
   void SetTarget(const target::Description& target);
+};
+
+// One binding of the symbolic dimensions; what artifacts have once (key, target, texts, features, operators) is taken
+// from the whole.
+struct Bucket {
+  std::string name;
+  ManifestData data;  // without buckets
 };
 
 }  // namespace aot::emit

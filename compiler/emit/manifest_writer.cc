@@ -68,7 +68,7 @@ class Writer {
 
   absl::StatusOr<std::string> Write() {
     for (absl::Status status :
-         {Info(), Features(), Tensors(), States(), Bounds(), Plan(), Operators(), SelfTestVector()}) {
+         {Info(), Features(), Tensors(), States(), Bounds(), Plan(), Operators(), SelfTestVector(), Buckets()}) {
       if (!status.ok()) return status;
     }
     sections_.emplace_back(AOT_TAG_STRINGS, strings_.bytes());
@@ -267,6 +267,38 @@ class Writer {
     return absl::OkStatus();
   }
 
+  absl::Status Buckets() {
+    if (data_.buckets.empty()) return absl::OkStatus();
+    ByteWriter out = Array(data_.buckets.size(), AOT_BUCKET_SIZE);
+    ByteWriter manifests;
+    const size_t start = AOT_ARRAY_HEADER_SIZE + data_.buckets.size() * AOT_BUCKET_SIZE;  // a multiple of 8
+    for (const Bucket& bucket : data_.buckets) {
+      ManifestData data = bucket.data;
+      data.key = data_.key;
+      data.model_digest = data_.model_digest;
+      data.arena_alignment = data_.arena_alignment;
+      data.page_size = data_.page_size;
+      data.vector_bits = data_.vector_bits;
+      absl::StatusOr<std::string> bytes = WriteManifest(data, parts_);
+      if (!bytes.ok()) {
+        return absl::Status(bytes.status().code(),
+                            absl::StrCat("bucket ", bucket.name, ": ", bytes.status().message()));
+      }
+      if (absl::Status status = strings_.Refer(bucket.name, "bucket name", out); !status.ok()) return status;
+      manifests.PadTo(8);
+      out.U32(static_cast<uint32_t>(start + manifests.size()));
+      out.U32(static_cast<uint32_t>(bytes->size()));
+      manifests.Bytes(*bytes);
+      if (manifests.size() > AOT_MANIFEST_MAX_SIZE) {
+        return absl::ResourceExhaustedError(
+            absl::StrCat("manifest: buckets of more than ", static_cast<int>(AOT_MANIFEST_MAX_SIZE), " bytes"));
+      }
+    }
+    out.Bytes(manifests.bytes());
+    sections_.emplace_back(AOT_TAG_BUCKETS, out.Take());
+    return absl::OkStatus();
+  }
+
   void AddArray(uint32_t tag, size_t count, uint32_t record_size, const ByteWriter& records) {
     if (count == 0) return;  // absent and empty mean the same; one of them is written
     ByteWriter out = Array(count, record_size);
@@ -298,7 +330,7 @@ class Writer {
       out.U32(sections_[i].first);
       // What running doesn't need can be skipped.
       const uint32_t tag = sections_[i].first;
-      out.U32(tag <= AOT_TAG_STATES || tag == AOT_TAG_BOUNDS ? AOT_SECTION_REQUIRED : 0);
+      out.U32(tag <= AOT_TAG_STATES || tag == AOT_TAG_BOUNDS || tag == AOT_TAG_BUCKETS ? AOT_SECTION_REQUIRED : 0);
       out.U32(static_cast<uint32_t>(offsets[i]));
       out.U32(static_cast<uint32_t>(sections_[i].second.size()));
     }

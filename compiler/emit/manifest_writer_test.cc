@@ -47,6 +47,62 @@ PartFacts Parts() {
   return parts;
 }
 
+// Two bindings: the second with half of the memory.
+ManifestData WithBuckets() {
+  ManifestData data = Example();
+  data.buckets = {{"n=3", data}, {"n=2", data}};
+  data.plan.clear();
+  data.self_test.reset();
+  ManifestData& second = data.buckets[1].data;
+  second.arena_size = 2048;
+  second.plan.pop_back();
+  second.inputs[0].dims[1] = 2;
+  return data;
+}
+
+TEST(ManifestWriter, Buckets) {
+  const absl::StatusOr<std::string> bytes = WriteManifest(WithBuckets(), Parts());
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  aot_manifest m, bucket;
+  aot_fault fault;
+  ASSERT_TRUE(aot_manifest_open(bytes->data(), bytes->size(), &m, &fault)) << fault.what;
+  EXPECT_EQ(m.buckets.count, 2u);
+  EXPECT_EQ(m.info.arena_size, 4096u);
+  EXPECT_EQ(m.self_test.size, 0u);
+  aot_text name;
+  ASSERT_TRUE(aot_manifest_bucket(&m, 1, &name, &bucket));
+  EXPECT_EQ(Text(name), "n=2");
+  EXPECT_EQ(bucket.info.arena_size, 2048u);
+  EXPECT_EQ(bucket.plan.count, 1u);
+  EXPECT_GT(bucket.self_test.size, 0u);
+  aot_manifest_tensor tensor;
+  ASSERT_TRUE(aot_manifest_input(&bucket, 0, &tensor));
+  EXPECT_EQ(tensor.dims[1], 2);
+  ASSERT_TRUE(aot_manifest_input(&m, 0, &tensor));
+  EXPECT_EQ(tensor.dims[1], 3);
+  EXPECT_FALSE(aot_manifest_bucket(&m, 2, &name, &bucket));
+}
+
+TEST(ManifestWriter, RefusesBucketsThatDontFitTheWhole) {
+  const auto refused = [](const ManifestData& data) {
+    return std::string(WriteManifest(data, Parts()).status().message());
+  };
+  ManifestData larger = WithBuckets();
+  larger.arena_size = 3000;
+  EXPECT_NE(refused(larger).find("arena size of a bucket"), std::string::npos) << refused(larger);
+  ManifestData type = WithBuckets();
+  type.buckets[1].data.outputs[1].dtype = AOT_INT32;
+  type.buckets[1].data.self_test.reset();
+  type.buckets[1].data.states.clear();
+  EXPECT_NE(refused(type).find("inputs and outputs of a bucket"), std::string::npos) << refused(type);
+  ManifestData nested = WithBuckets();
+  nested.buckets[1].data = WithBuckets();
+  EXPECT_NE(refused(nested).find("buckets in a bucket"), std::string::npos) << refused(nested);
+  ManifestData many = WithBuckets();
+  many.buckets.resize(33, many.buckets[0]);
+  EXPECT_NE(refused(many).find("33"), std::string::npos) << refused(many);
+}
+
 TEST(ManifestWriter, Bounds) {
   ManifestData data = Example();
   data.outputs.push_back({"y.dims", AOT_INT64, {2}, {}});

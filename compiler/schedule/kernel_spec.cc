@@ -28,6 +28,7 @@ KernelSpec MakeKernelSpec(nn::GroupOp group, llvm::ArrayRef<bool> is_constant, c
   function.setFunctionType(builder.getFunctionType(entry->getArgumentTypes(), {}));
 
   KernelSpec spec;
+  spec.results = copy->getNumResults();
   spec.plan = PlanKernel(copy, is_constant, target);
   llvm::raw_string_ostream out(spec.text);
   module->print(out, mlir::OpPrintingFlags().useLocalScope());

@@ -15,6 +15,7 @@ namespace aot::schedule {
 struct KernelSpec {
   std::string text;
   KernelPlan plan;
+  size_t results = 0;  // how many values it writes
 };
 
 KernelSpec MakeKernelSpec(nn::GroupOp group, llvm::ArrayRef<bool> is_constant, const target::Description& target);

@@ -1,12 +1,11 @@
 #include "compiler/schedule/program.h"
 
+#include <set>
 #include <unordered_map>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/schedule/arena.h"
-#include "compiler/schedule/demand.h"
-#include "mlir/IR/Builders.h"
 
 namespace aot::schedule {
 namespace {
@@ -21,14 +20,6 @@ int64_t Bytes(mlir::Value value) {
 
 int64_t Align(int64_t bytes) { return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; }
 
-// The value whose memory this one shares: reshapes and bit casts are free.
-mlir::Value StorageOf(mlir::Value value) {
-  for (mlir::Operation* op = value.getDefiningOp(); llvm::isa_and_present<nn::ReshapeOp, nn::BitcastOp>(op);
-       op = value.getDefiningOp())
-    value = op->getOperand(0);
-  return value;
-}
-
 std::string NameOf(mlir::Operation* op) {
   std::string name;
   if (auto loc = llvm::dyn_cast<mlir::NameLoc>(op->getLoc())) name = loc.getName().str();
@@ -39,32 +30,28 @@ std::string NameOf(mlir::Operation* op) {
 }
 
 // An output has memory of its own only if a group writes it and no other output is the same value: others get a copying
-// group.
-void MaterialiseOutputs(mlir::func::FuncOp function) {
-  mlir::Operation* terminator = function.getBody().front().getTerminator();
+// group, except a state that stays as it is.
+void MaterialiseOutputs(mlir::func::FuncOp function, llvm::ArrayRef<State> states) {
+  mlir::Block& body = function.getBody().front();
   llvm::DenseSet<mlir::Value> taken;
-  for (mlir::OpOperand& operand : terminator->getOpOperands()) {
+  for (mlir::OpOperand& operand : body.getTerminator()->getOpOperands()) {
     mlir::Value storage = StorageOf(operand.get());
     if (storage.getDefiningOp<nn::GroupOp>() && taken.insert(storage).second) continue;
-    mlir::OpBuilder builder(terminator);
-    mlir::Type type = operand.get().getType();
-    auto group = nn::GroupOp::create(builder, terminator->getLoc(), mlir::TypeRange{type},
-                                     mlir::ValueRange{operand.get()}, "cpu");
-    mlir::Block& body = group.getBody().emplaceBlock();
-    mlir::Value argument = body.addArgument(type, terminator->getLoc());
-    builder.setInsertionPointToEnd(&body);
-    nn::YieldOp::create(builder, terminator->getLoc(), mlir::ValueRange{argument});
-    operand.set(group.getResult(0));
+    auto unchanged = [&](const State& state) {
+      return state.output == operand.getOperandNumber() && storage == body.getArgument(state.input);
+    };
+    if (llvm::none_of(states, unchanged)) operand.set(AppendCopy(function, operand.get()));
   }
 }
 
 class ProgramBuilder {
  public:
-  explicit ProgramBuilder(const target::Description& target) : target_(target) {}
+  ProgramBuilder(const target::Description& target, llvm::ArrayRef<State> states) : target_(target), states_(states) {}
 
   absl::StatusOr<Program> Build(mlir::func::FuncOp function) {
-    MaterialiseOutputs(function);
+    MaterialiseOutputs(function, states_);
     conditional_ = ConditionalGroups(function);
+    PlaceStates(function, states_, conditional_);
     mlir::Block& body = function.getBody().front();
     for (auto [i, argument] : llvm::enumerate(body.getArguments()))
       locations_[argument] = {Location::Kind::kInput, static_cast<int64_t>(i)};
@@ -76,8 +63,10 @@ class ProgramBuilder {
       auto group = llvm::dyn_cast<nn::GroupOp>(op);
       if (!group)
         return absl::InternalError(absl::StrCat(op.getName().getStringRef().str(), " was left outside of groups"));
+      if (group->hasAttr(kInPlace)) in_place_.insert(step);
       if (absl::Status status = AddStep(group, step++); !status.ok()) return status;
     }
+    if (absl::Status status = CheckStates(); !status.ok()) return status;
     PlaceInArena();
     if (program_.arena_size > kMostArenaBytes)
       return absl::UnimplementedError(
@@ -132,8 +121,42 @@ class ProgramBuilder {
     if (found == conditional_.end()) return std::nullopt;
     mlir::Value condition = StorageOf(found->second.condition);
     if (!locations_.count(condition)) return std::nullopt;
+    // Outputs have their place before they have their value.
+    if (mlir::Operation* maker = condition.getDefiningOp(); maker && !maker->isBeforeInBlock(group))
+      return std::nullopt;
     Use(condition, number);
     return Guard{Known(condition), found->second.wanted};
+  }
+
+  // What PlaceStates promised, looked at in the finished steps: a value that was overwritten too early would be a wrong
+  // result, so nothing rests on one piece of code alone.
+  absl::Status CheckStates() const {
+    std::map<int64_t, size_t> by_input, by_output;
+    for (auto [i, state] : llvm::enumerate(states_)) by_input[state.input] = by_output[state.output] = i;
+    std::vector<bool> written(states_.size(), false);
+    for (size_t s = 0; s < program_.steps.size(); ++s) {
+      const Step& step = program_.steps[s];
+      const KernelSpec& kernel = program_.kernels[step.kernel];
+      size_t operands = step.arguments.size() - kernel.results - (kernel.plan.scratch_bytes > 0);
+      auto late = [&](const Location& location) {
+        auto state = location.kind == Location::Kind::kInput ? by_input.find(location.position) : by_input.end();
+        return state != by_input.end() && written[state->second];
+      };
+      // A group in place may read what it writes, and nothing that was written before it.
+      bool wrong = step.guard && late(step.guard->condition);
+      bool in_place = in_place_.count(s) != 0;
+      if (in_place)
+        for (size_t a = 0; a < operands; ++a) wrong |= late(step.arguments[a]);
+      for (size_t a = operands; a < operands + kernel.results; ++a) {
+        if (step.arguments[a].kind != Location::Kind::kOutput) continue;
+        auto state = by_output.find(step.arguments[a].position);
+        if (state != by_output.end()) written[state->second] = true;
+      }
+      if (!in_place)
+        for (size_t a = 0; a < operands; ++a) wrong |= late(step.arguments[a]);
+      if (wrong) return absl::InternalError(absl::StrCat("step ", s, " reads a state after it was overwritten"));
+    }
+    return absl::OkStatus();
   }
 
   // Arena values carry the number of their request until the plan is made.
@@ -203,6 +226,8 @@ class ProgramBuilder {
   };
 
   const target::Description& target_;
+  llvm::ArrayRef<State> states_;
+  std::set<size_t> in_place_;  // steps that write over an operand
   Program program_;
   llvm::DenseMap<mlir::Operation*, Demand> conditional_;
   std::unordered_map<std::string, size_t> kernels_;
@@ -217,9 +242,25 @@ class ProgramBuilder {
 }  // namespace
 
 absl::StatusOr<Program> BuildProgram(mlir::func::FuncOp function, const target::Description& target,
-                                     WeightGrowth growth) {
+                                     WeightGrowth growth, llvm::ArrayRef<State> states) {
   ChooseWinograd(function, target, growth);
-  return ProgramBuilder(target).Build(function);
+  return ProgramBuilder(target, states).Build(function);
+}
+
+void ShareKernels(std::vector<Program>& programs) {
+  std::unordered_map<std::string, size_t> numbers;
+  std::vector<KernelSpec> kernels;
+  for (Program& program : programs) {
+    std::vector<size_t> renumbered;
+    for (KernelSpec& kernel : program.kernels) {
+      auto [known, fresh] = numbers.try_emplace(kernel.text, kernels.size());
+      renumbered.push_back(known->second);
+      if (fresh) kernels.push_back(std::move(kernel));
+    }
+    for (Step& step : program.steps) step.kernel = renumbered[step.kernel];
+    program.kernels.clear();
+  }
+  if (!programs.empty()) programs.front().kernels = std::move(kernels);
 }
 
 }  // namespace aot::schedule

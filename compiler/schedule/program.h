@@ -5,10 +5,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "compiler/schedule/kernel_spec.h"
+#include "compiler/schedule/state.h"
 #include "compiler/schedule/winograd.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -58,12 +63,33 @@ struct Program {
 
 // `function` holds nn.constant, nn.reshape, nn.group and a return (compiler/graph's pipeline). Adds copies for outputs
 // that are inputs, constants or twice the same value. `growth` bounds what algorithms that keep larger weights may
-// cost: kNone also where rounding must not change. RESOURCE_EXHAUSTED if a size overflows.
+// cost: kNone also where rounding must not change. The output of each of `states` is written over its input: callers
+// give both as one buffer. RESOURCE_EXHAUSTED if a size overflows.
 absl::StatusOr<Program> BuildProgram(mlir::func::FuncOp function, const target::Description& target,
-                                     WeightGrowth growth = WeightGrowth::kNone);
+                                     WeightGrowth growth = WeightGrowth::kNone, llvm::ArrayRef<State> states = {});
 
 // The bytes of the weight segment. Constants that folding made give their memory back (nn::FromTemporaryTensor): the
 // program and the function it was built from can't be read any more.
 absl::StatusOr<std::string> PackWeights(const Program& program);
+
+// One weight segment for several programs, the buckets of an artifact. Equal bytes are kept once, whichever program and
+// whichever step they belong to.
+class WeightSegment {
+ public:
+  // Packs the weights of a program, as PackWeights does, and points its steps at their places in the segment.
+  // Afterwards the program has no weights of its own.
+  absl::Status Add(Program& program);
+  // The bytes. Ends the object's use.
+  std::string Take() { return std::move(bytes_); }
+
+ private:
+  int64_t Place(absl::string_view packed);
+
+  std::string bytes_;
+  std::unordered_multimap<size_t, std::pair<int64_t, int64_t>> places_;  // hash -> offset, size
+};
+
+// Gives the kernels of all programs to the first, each once, and numbers the steps of the others by them.
+void ShareKernels(std::vector<Program>& programs);
 
 }  // namespace aot::schedule

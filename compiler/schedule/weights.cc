@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/ir/reference_bridge.h"
 #include "compiler/ir/temporary_constant.h"
+#include "compiler/schedule/arena.h"
 #include "compiler/schedule/program.h"
 #include "compiler/schedule/winograd.h"
 
@@ -101,6 +102,26 @@ void PackTransformed(const PanelPacking& packing, const reference::Tensor& from,
   }
 }
 
+// The packed bytes of one weight, to `to`, which has room for weight.bytes.
+absl::Status PackOne(const Weight& weight, char* to) {
+  auto tensor = nn::ToTensor(weight.value);
+  if (!tensor.ok()) return tensor.status();
+  int64_t size = static_cast<int64_t>(tensor->bytes().size());
+  int64_t element_bytes = size / std::max<int64_t>(1, tensor->size());
+  int64_t planned = weight.packing ? weight.packing->bytes(element_bytes) : size;
+  if (planned != weight.bytes)
+    return absl::InternalError(absl::StrCat("a constant has ", planned, " bytes, planned were ", weight.bytes));
+  if (weight.packing && weight.packing->winograd > 0)
+    PackTransformed(*weight.packing, *tensor, to);
+  else if (weight.packing && weight.packing->products > 1)
+    PackWords(*weight.packing, reinterpret_cast<const int8_t*>(tensor->bytes().data()), to);
+  else if (weight.packing)
+    Pack(*weight.packing, tensor->bytes().data(), element_bytes, to);
+  else if (weight.bytes > 0)
+    std::memcpy(to, tensor->bytes().data(), weight.bytes);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> PackWeights(const Program& program) {
@@ -113,25 +134,45 @@ absl::StatusOr<std::string> PackWeights(const Program& program) {
   bytes.reserve(program.weights_size);
   for (const Weight& weight : program.weights) {
     bytes.resize(weight.offset + weight.bytes);
-    auto tensor = nn::ToTensor(weight.value);
-    if (!tensor.ok()) return tensor.status();
-    int64_t size = static_cast<int64_t>(tensor->bytes().size());
-    int64_t element_bytes = size / std::max<int64_t>(1, tensor->size());
-    int64_t planned = weight.packing ? weight.packing->bytes(element_bytes) : size;
-    if (planned != weight.bytes)
-      return absl::InternalError(absl::StrCat("a constant has ", planned, " bytes, planned were ", weight.bytes));
-    if (weight.packing && weight.packing->winograd > 0)
-      PackTransformed(*weight.packing, *tensor, &bytes[weight.offset]);
-    else if (weight.packing && weight.packing->products > 1)
-      PackWords(*weight.packing, reinterpret_cast<const int8_t*>(tensor->bytes().data()), &bytes[weight.offset]);
-    else if (weight.packing)
-      Pack(*weight.packing, tensor->bytes().data(), element_bytes, &bytes[weight.offset]);
-    else if (weight.bytes > 0)
-      std::memcpy(&bytes[weight.offset], tensor->bytes().data(), weight.bytes);
+    if (absl::Status status = PackOne(weight, &bytes[weight.offset]); !status.ok()) return status;
     packings_left.Remove(weight.value);
   }
   bytes.resize(program.weights_size);
   return bytes;
+}
+
+int64_t WeightSegment::Place(absl::string_view packed) {
+  const auto size = static_cast<int64_t>(packed.size());
+  const size_t hash = std::hash<std::string_view>()(std::string_view(packed.data(), packed.size()));
+  for (auto [found, end] = places_.equal_range(hash); found != end; ++found) {
+    const auto [offset, bytes] = found->second;
+    if (bytes == size && absl::string_view(bytes_).substr(offset, size) == packed) return offset;
+  }
+  bytes_.resize((bytes_.size() + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment);
+  const auto offset = static_cast<int64_t>(bytes_.size());
+  bytes_.append(packed.data(), packed.size());
+  places_.emplace(hash, std::make_pair(offset, size));
+  return offset;
+}
+
+absl::Status WeightSegment::Add(Program& program) {
+  nn::TemporaryUses packings_left;
+  for (const Weight& weight : program.weights) packings_left.Add(weight.value);
+  std::unordered_map<int64_t, int64_t> moved;  // offset in the program's own plan -> in the segment
+  std::string packed;
+  for (const Weight& weight : program.weights) {
+    packed.resize(weight.bytes);
+    if (absl::Status status = PackOne(weight, packed.data()); !status.ok()) return status;
+    packings_left.Remove(weight.value);
+    // Nothing is read of a weight without bytes, whose offset is the next one's, too.
+    if (weight.bytes > 0) moved[weight.offset] = Place(packed);
+  }
+  for (Step& step : program.steps)
+    for (Location& location : step.arguments)
+      if (location.kind == Location::Kind::kWeights) location.position = moved[location.position];
+  program.weights.clear();
+  program.weights_size = 0;
+  return absl::OkStatus();
 }
 
 }  // namespace aot::schedule

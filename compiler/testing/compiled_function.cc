@@ -1,5 +1,6 @@
 #include "compiler/testing/compiled_function.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -87,7 +88,8 @@ std::vector<std::string> RunnableTargets() {
 std::string HostTarget() { return RunnableTargets().back(); }
 
 absl::StatusOr<Comparison> CompileAndCompare(absl::string_view text, absl::string_view target_name, int opt_level,
-                                             uint64_t seed) {
+                                             uint64_t seed, const std::vector<std::pair<unsigned, unsigned>>& states,
+                                             int runs) {
   auto target = target::Find(target_name);
   if (!target.ok()) return target.status();
   mlir::MLIRContext context;
@@ -111,18 +113,35 @@ absl::StatusOr<Comparison> CompileAndCompare(absl::string_view text, absl::strin
     data.inputs.push_back(Describe(*tensor_type, absl::StrCat("in", inputs.size())));
     inputs.push_back(RandomTensor(*tensor_type, random));
   }
-  auto want = nn::Interpret(function, inputs);
-  if (!want.ok()) return want.status();
-  result.want = *std::move(want);
+  // All runs of the reference first: the passes change the function.
+  std::vector<std::vector<reference::Tensor>> run_inputs, run_outputs;
+  for (int run = 0; run < runs; ++run) {
+    if (run > 0) {
+      for (reference::Tensor& input : inputs) input = RandomTensor(input.type(), random);
+      for (auto [input, output] : states) inputs[input] = run_outputs.back()[output];
+    }
+    auto want = nn::Interpret(function, inputs);
+    if (!want.ok()) return want.status();
+    run_inputs.push_back(inputs);
+    run_outputs.push_back(*std::move(want));
+  }
+  result.want = run_outputs.back();
 
   mlir::PassManager passes(&context);
   graph::BuildGraphPipeline(passes, opt_level, /*strict_math=*/false);
   if (mlir::failed(passes.run(*module))) return absl::InternalError(errors);
-  auto program = schedule::BuildProgram(module->lookupSymbol<mlir::func::FuncOp>("main"), **target,
-                                        opt_level == 0 ? schedule::WeightGrowth::kNone : schedule::WeightGrowth::kFree);
+  std::vector<schedule::State> pairs;
+  for (auto [input, output] : states) {
+    pairs.push_back({input, output});
+    data.states.push_back({input, output});
+  }
+  auto program =
+      schedule::BuildProgram(module->lookupSymbol<mlir::func::FuncOp>("main"), **target,
+                             opt_level == 0 ? schedule::WeightGrowth::kNone : schedule::WeightGrowth::kFree, pairs);
   if (!program.ok()) return program.status();
+  result.program_steps = program->steps.size();
   std::string key(32, '\1');
-  auto objects = codegen::GenerateObjects(*program, **target, key, 2, nullptr);
+  auto objects = codegen::GenerateObjects({&*program, 1}, program->weights_size, **target, key, 2, nullptr);
   if (!objects.ok()) return objects.status();
   auto code = emit::LinkCode(*objects, **target, program->weights_size);
   if (!code.ok()) return code.status();
@@ -153,20 +172,40 @@ absl::StatusOr<Comparison> CompileAndCompare(absl::string_view text, absl::strin
   aot_model* model = nullptr;
   if (aot_load_memory(memory.get(), shared_object->size(), nullptr, &model, &error) != AOT_OK)
     return absl::InternalError(error.message);
-  std::vector<const void*> input_pointers;
-  for (const reference::Tensor& tensor : inputs) input_pointers.push_back(tensor.bytes().data());
-  aot_run_args args = {};
-  args.size = sizeof args;
-  args.inputs = input_pointers.data();
-  args.outputs = outputs.data();
-  args.input_count = static_cast<uint32_t>(inputs.size());
-  args.output_count = static_cast<uint32_t>(outputs.size());
-  args.error = &error;
-  aot_status status = aot_run(model, &args);
+  // The first run brings each state; the rest finds it in its place.
+  // Copies of tensors share their elements, also with results that are inputs: these need elements of their own.
+  inputs.clear();
+  for (const reference::Tensor& tensor : run_inputs.front()) {
+    inputs.emplace_back(tensor.type());
+    std::copy(tensor.bytes().begin(), tensor.bytes().end(), inputs.back().mutable_bytes().begin());
+  }
+  std::vector<void*> input_pointers;
+  for (reference::Tensor& tensor : inputs) input_pointers.push_back(tensor.mutable_bytes().data());
+  for (auto [input, output] : states) outputs[output] = input_pointers[input];
+  aot_status status = AOT_OK;
+  for (int run = 0; status == AOT_OK && run < runs; ++run) {
+    for (size_t i = 0; run > 0 && i < inputs.size(); ++i) {
+      bool is_state = std::any_of(states.begin(), states.end(), [&](const auto& pair) { return pair.first == i; });
+      absl::Span<const uint8_t> next = run_inputs[run][i].bytes();
+      if (!is_state) std::copy(next.begin(), next.end(), static_cast<uint8_t*>(input_pointers[i]));
+    }
+    aot_run_args args = {};
+    args.size = sizeof args;
+    args.inputs = input_pointers.data();
+    args.outputs = outputs.data();
+    args.input_count = static_cast<uint32_t>(inputs.size());
+    args.output_count = static_cast<uint32_t>(outputs.size());
+    args.error = &error;
+    status = aot_run(model, &args);
+    for (auto [input, output] : states) {
+      absl::Span<const uint8_t> after = inputs[input].bytes();
+      std::copy(after.begin(), after.end(), result.got[output].mutable_bytes().begin());
+    }
+    for (size_t i = 0; i < result.got.size(); ++i)
+      result.error = std::max(result.error, Difference(result.got[i], run_outputs[run][i]));
+  }
   aot_unload(model);
   if (status != AOT_OK) return absl::InternalError(error.message);
-  for (size_t i = 0; i < result.got.size(); ++i)
-    result.error = std::max(result.error, Difference(result.got[i], result.want[i]));
   return result;
 }
 

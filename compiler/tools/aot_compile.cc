@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "clients/model/binding_flags.h"
 #include "clients/model/bound_input.h"
 #include "clients/model/model_file.h"
 #include "clients/tensor_io/file.h"
@@ -21,7 +22,7 @@ enum ExitStatus { kDone = 0, kFailure = 1, kUsage = 2, kUnsupported = 3 };
 
 struct Arguments {
   std::string model, target, output;
-  std::vector<std::string> dims, input_shapes, input_elements, bind_inputs, external;
+  std::vector<std::string> dims, input_shapes, input_elements, bind_inputs, states, buckets, external;
   int opt_level = 3;
   std::string math = "default";
   std::string optimize_for = "balanced";
@@ -45,6 +46,8 @@ void Declare(CLI::App& app, Arguments& arguments) {
                  "NAME=absent. Default: as many as have an --input-shape");
   app.add_option("--bind-input", arguments.bind_inputs,
                  "Makes an input a constant: NAME=@FILE (.npy or .pb). For operands that decide shapes");
+  app.add_option("--state", arguments.states, clients::kStateFlagHelp)->allow_extra_args(false);
+  app.add_option("--bucket", arguments.buckets, clients::kBucketFlagHelp)->allow_extra_args(false);
   app.add_option("--external", arguments.external,
                  "An external data file by the name that the model gives it: NAME=FILE. Without any, the files beside "
                  "the model are read");
@@ -115,6 +118,9 @@ absl::StatusOr<Options> ToOptions(const Arguments& arguments) {
     if (!options.bind_inputs.insert(*std::move(bound)).second)
       return absl::InvalidArgumentError(absl::StrCat("--bind-input: '", text, "': bound twice"));
   }
+  if (absl::Status status = clients::ParseStates(arguments.states, &options); !status.ok()) return status;
+  if (absl::Status status = clients::ParseBuckets(arguments.buckets, &options); !status.ok()) return status;
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
   return options;
 }
 

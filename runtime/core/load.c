@@ -108,7 +108,7 @@ static aot_status CheckOptions(const aot_load_options* options, aot_load_options
   const aot_status status = CheckStructure(options, options->size, sizeof *out, "load options", error);
   if (status != AOT_OK) return status;
   *out = *options;
-  if ((out->flags & ~(uint32_t)(AOT_LOAD_VERIFY | AOT_LOAD_PREFAULT | AOT_LOAD_NO_ARENA)) != 0) {
+  if ((out->flags & ~(uint32_t)(AOT_LOAD_VERIFY | AOT_LOAD_PREFAULT | AOT_LOAD_NO_ARENA | AOT_LOAD_NO_STATE)) != 0) {
     return AOT_REPORT(error, AOT_UNSUPPORTED, NULL, AOT_NO_OFFSET, AOT_TEXT("load flags "), AOT_NUMBER(out->flags),
                       AOT_TEXT(" hold one that this runtime doesn't know"));
   }
@@ -207,6 +207,21 @@ static aot_status AllocateArena(aot_model* model, aot_error* error) {
   return AOT_OK;
 }
 
+/* The opened manifests that runs go by. */
+static aot_status OpenBuckets(aot_model* model, aot_error* error) {
+  const uint32_t count = model->manifest.buckets.count;
+  model->buckets = &model->manifest;
+  model->bucket_count = 1;
+  if (count == 0) return AOT_OK;
+  model->bucket_memory = (aot_manifest*)aot_port_allocate(count * sizeof(aot_manifest));
+  if (model->bucket_memory == NULL) return aot_report_system(error, NULL, "allocate the model's buckets", ENOMEM);
+  aot_text name;
+  for (uint32_t i = 0; i < count; ++i) aot_manifest_bucket(&model->manifest, i, &name, &model->bucket_memory[i]);
+  model->buckets = model->bucket_memory;
+  model->bucket_count = count;
+  return AOT_OK;
+}
+
 static aot_status Check(aot_model* model, const Layout* layout, const aot_load_options* options, const aot_cpu* cpu,
                         aot_error* error) {
   aot_fault fault;
@@ -214,8 +229,8 @@ static aot_status Check(aot_model* model, const Layout* layout, const aot_load_o
     return aot_report_fault(error, layout->manifest_part->path, layout->manifest_base, &fault);
   }
   const aot_manifest* m = &model->manifest;
-  aot_status status = AOT_OK;
-  if (options->manifest_sha256 != NULL) {
+  aot_status status = OpenBuckets(model, error);
+  if (status == AOT_OK && options->manifest_sha256 != NULL) {
     status = CheckDigest(options->manifest_sha256, layout->manifest, layout->manifest_part, layout->manifest_base,
                          "manifest", error);
   }
@@ -244,12 +259,14 @@ static aot_status Finish(aot_model* model, Layout* layout, const aot_load_option
   if (status == AOT_OK) status = Check(model, layout, options, &cpu, error);
   if (status == AOT_OK) status = MapCode(model, layout, options, &cpu, error);
   if (status == AOT_OK && (options->flags & AOT_LOAD_NO_ARENA) == 0) status = AllocateArena(model, error);
+  if (status == AOT_OK && (options->flags & AOT_LOAD_NO_STATE) == 0) status = aot_states_allocate(model, error);
   if (status != AOT_OK) return status;
   model->weights = layout->weights.data;
   if ((options->flags & AOT_LOAD_PREFAULT) != 0) {
     aot_port_prefault(model->weights, layout->weights.size);
-    /* Pages of the arena exist once they are written. */
+    /* Pages of the arena and the states exist once they are written. */
     if (model->arena != NULL) memset(model->arena, 0, (size_t)model->arena_bytes);
+    if (model->states.pages != NULL) memset(model->states.values, 0, model->states.value_bytes);
   }
   return AOT_OK;
 }
@@ -308,7 +325,7 @@ static aot_status Load(const aot_source* source, const aot_parts* parts, const a
   aot_model* model = (aot_model*)aot_port_allocate(sizeof *model);
   if (model == NULL) return aot_report_system(error, NULL, "allocate the model", ENOMEM);
   for (int i = 0; i < AOT_PART_COUNT; ++i) model->parts[i].file.descriptor = -1;
-  atomic_flag_clear(&model->arena_in_use);
+  atomic_flag_clear(&model->in_use);
   status = source != NULL ? LoadContainer(model, source, &options, error) : LoadParts(model, parts, &options, error);
   /* The mappings stay; the descriptors and the caller's paths are needed no more. */
   for (int i = 0; i < AOT_PART_COUNT; ++i) {
@@ -354,6 +371,8 @@ void aot_unload(aot_model* model) {
   aot_code_unmap(&model->code);
   FreeCopy(&model->code_copy);
   FreeCopy(&model->manifest_copy);
+  aot_states_free(model);
+  if (model->bucket_memory != NULL) aot_port_free(model->bucket_memory);
   if (model->arena != NULL) aot_port_unmap(model->arena, (size_t)model->arena_bytes);
   for (int i = 0; i < AOT_PART_COUNT; ++i) {
     if (model->parts[i].mapped)

@@ -47,9 +47,58 @@ static void FillTensor(const aot_manifest* m, const aot_manifest_tensor* tensor,
   }
 }
 
+static const aot_manifest* BucketOf(const aot_model* model, uint32_t bucket) {
+  return model != NULL && bucket < model->bucket_count ? &model->buckets[bucket] : NULL;
+}
+
+uint32_t aot_bucket_count(const aot_model* model) { return model->bucket_count; }
+
+aot_status aot_get_bucket_info(const aot_model* model, uint32_t bucket, aot_bucket_info* info) {
+  const aot_manifest* m = BucketOf(model, bucket);
+  if (m == NULL || info == NULL || info->size < sizeof *info) return AOT_INVALID_ARGUMENT;
+  aot_text name = {"", 0};
+  aot_manifest unused;
+  aot_manifest_bucket(&model->manifest, bucket, &name, &unused);
+  info->name = name.data;
+  info->arena_bytes = m->info.arena_size;
+  return AOT_OK;
+}
+
+aot_status aot_find_bucket(const aot_model* model, const int64_t* const* input_dims, uint32_t input_count,
+                           uint32_t* bucket) {
+  if (model == NULL || input_dims == NULL || bucket == NULL || input_count != model->manifest.inputs.count) {
+    return AOT_INVALID_ARGUMENT;
+  }
+  for (uint32_t b = 0; b < model->bucket_count; ++b) {
+    aot_manifest_tensor tensor;
+    uint32_t i = 0;
+    while (aot_manifest_input(&model->buckets[b], i, &tensor) &&
+           (input_dims[i] == NULL || memcmp(input_dims[i], tensor.dims, tensor.rank * sizeof tensor.dims[0]) == 0)) {
+      ++i;
+    }
+    if (i < input_count) continue;
+    *bucket = b;
+    return AOT_OK;
+  }
+  return AOT_NOT_FOUND;
+}
+
 aot_status aot_input_info(const aot_model* model, uint32_t index, aot_tensor_info* info) {
-  const aot_manifest* m = &model->manifest;
+  return aot_bucket_input_info(model, 0, index, info);
+}
+
+aot_status aot_output_info(const aot_model* model, uint32_t index, aot_tensor_info* info) {
+  return aot_bucket_output_info(model, 0, index, info);
+}
+
+aot_status aot_actual_output_info(const aot_model* model, uint32_t index, void* const* outputs, aot_tensor_info* info) {
+  return aot_bucket_actual_output_info(model, 0, index, outputs, info);
+}
+
+aot_status aot_bucket_input_info(const aot_model* model, uint32_t bucket, uint32_t index, aot_tensor_info* info) {
+  const aot_manifest* m = BucketOf(model, bucket);
   aot_manifest_tensor tensor;
+  if (m == NULL) return AOT_INVALID_ARGUMENT;
   if (!HasRoom(info) || !aot_manifest_input(m, index, &tensor)) return AOT_INVALID_ARGUMENT;
   FillTensor(m, &tensor, info);
   aot_manifest_state state;
@@ -59,9 +108,10 @@ aot_status aot_input_info(const aot_model* model, uint32_t index, aot_tensor_inf
   return AOT_OK;
 }
 
-aot_status aot_output_info(const aot_model* model, uint32_t index, aot_tensor_info* info) {
-  const aot_manifest* m = &model->manifest;
+aot_status aot_bucket_output_info(const aot_model* model, uint32_t bucket, uint32_t index, aot_tensor_info* info) {
+  const aot_manifest* m = BucketOf(model, bucket);
   aot_manifest_tensor tensor;
+  if (m == NULL) return AOT_INVALID_ARGUMENT;
   if (!HasRoom(info) || !aot_manifest_output(m, index, &tensor)) return AOT_INVALID_ARGUMENT;
   FillTensor(m, &tensor, info);
   SetDimsOutput(info, DimsOutput(m, index));
@@ -72,9 +122,10 @@ aot_status aot_output_info(const aot_model* model, uint32_t index, aot_tensor_in
   return AOT_OK;
 }
 
-aot_status aot_actual_output_info(const aot_model* model, uint32_t index, void* const* outputs, aot_tensor_info* info) {
+aot_status aot_bucket_actual_output_info(const aot_model* model, uint32_t bucket, uint32_t index, void* const* outputs,
+                                         aot_tensor_info* info) {
   if (model == NULL || outputs == NULL) return AOT_INVALID_ARGUMENT;
-  const aot_status status = aot_output_info(model, index, info);
+  const aot_status status = aot_bucket_output_info(model, bucket, index, info);
   if (status != AOT_OK) return status;
   const uint32_t dims_output = DimsOutput(&model->manifest, index);
   if (dims_output == AOT_NO_DIMS) return AOT_OK;

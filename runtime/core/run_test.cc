@@ -179,6 +179,68 @@ TEST_F(RunTest, WithoutAnArenaOfItsOwnEveryRunBringsOne) {
   EXPECT_EQ(aot_run(model.get(), &run.args), AOT_ARENA_TOO_SMALL);
 }
 
+// A run that leaves the state to the model.
+struct KeptRun : AffineRun {
+  KeptRun() {
+    inputs[1] = nullptr;
+    outputs[1] = nullptr;
+  }
+};
+
+TEST_F(RunTest, TheModelKeepsStates) {
+  aot_error error = {};
+  int64_t value = -1;
+  for (int64_t i = 1; i <= 3; ++i) {
+    KeptRun run;
+    ASSERT_EQ(aot_run(model_.get(), &run.args), AOT_OK) << run.error.message;
+    ASSERT_EQ(aot_read_state(model_.get(), 0, 1, &value, sizeof value, &error), AOT_OK) << error.message;
+    EXPECT_EQ(value, i);
+  }
+  // A run with buffers of its own and a self-test leave it alone.
+  AffineRun other;
+  ASSERT_EQ(aot_run(model_.get(), &other.args), AOT_OK);
+  other.ExpectRight();
+  ASSERT_EQ(aot_self_test(model_.get(), &error), AOT_OK) << error.message;
+  ASSERT_EQ(aot_read_state(model_.get(), 0, 1, &value, sizeof value, &error), AOT_OK);
+  EXPECT_EQ(value, 3);
+  value = 41;
+  ASSERT_EQ(aot_write_state(model_.get(), 0, 1, &value, sizeof value, &error), AOT_OK);
+  KeptRun run;
+  alignas(64) unsigned char arena[64];
+  run.args.arena = arena;
+  run.args.arena_bytes = sizeof arena;
+  ASSERT_EQ(aot_run(model_.get(), &run.args), AOT_OK);
+  ASSERT_EQ(aot_read_state(model_.get(), 0, 1, &value, sizeof value, &error), AOT_OK);
+  EXPECT_EQ(value, 42);
+  ASSERT_EQ(aot_reset_states(model_.get(), &error), AOT_OK);
+  ASSERT_EQ(aot_read_state(model_.get(), 0, 1, &value, sizeof value, &error), AOT_OK);
+  EXPECT_EQ(value, 0);
+}
+
+TEST_F(RunTest, WrongUseOfStates) {
+  aot_error error = {};
+  int64_t value = 0;
+  EXPECT_EQ(aot_read_state(model_.get(), 0, 0, &value, 32, &error), AOT_INVALID_ARGUMENT);
+  EXPECT_STREQ(error.message, "input 0 is no state");
+  EXPECT_EQ(aot_write_state(model_.get(), 0, 1, &value, 4, &error), AOT_INVALID_ARGUMENT);
+  EXPECT_STREQ(error.message, "the state of input 1 (count) has 8 bytes, the buffer 4");
+  EXPECT_EQ(aot_reset_states(nullptr, &error), AOT_INVALID_ARGUMENT);
+  KeptRun half;
+  half.outputs[1] = &half.count;
+  EXPECT_EQ(aot_run(model_.get(), &half.args), AOT_INVALID_ARGUMENT);
+  EXPECT_STREQ(half.error.message, "input 1 and output 1 are a state: they must be the same buffer");
+  aot_load_options options = {};
+  options.size = sizeof options;
+  options.flags = AOT_LOAD_NO_STATE;
+  Model model;
+  ASSERT_EQ(model.LoadFile(WriteTemporary("no_state.so", *Affine().File()).c_str(), nullptr, &options), AOT_OK);
+  KeptRun run;
+  EXPECT_EQ(aot_run(model.get(), &run.args), AOT_INVALID_ARGUMENT);
+  EXPECT_STREQ(run.error.message, "input 1 (count) has no buffer: NULL");
+  EXPECT_EQ(model.ResetStates(&error), AOT_INVALID_ARGUMENT);
+  EXPECT_STREQ(error.message, "the model keeps no states: it was loaded with AOT_LOAD_NO_STATE");
+}
+
 // Runs tasks backwards, to show that order doesn't matter, and counts them.
 void Backwards(void* pool, uint32_t count, aot_task task, void* context) {
   for (uint32_t i = count; i > 0; --i) task(context, i - 1);
@@ -217,6 +279,30 @@ TEST_F(RunTest, TheOwnArenaServesOneRunAtATime) {
   EXPECT_EQ(meeting.second, AOT_BUSY);
   AffineRun after;
   EXPECT_EQ(aot_run(model_.get(), &after.args), AOT_OK);
+}
+
+// Looks at the state in the middle of a run.
+struct Look {
+  aot_model* model;
+  aot_status status = AOT_OK;
+};
+void ReadInside(void* pool, uint32_t count, aot_task task, void* context) {
+  auto* look = static_cast<Look*>(pool);
+  int64_t value;
+  look->status = aot_read_state(look->model, 0, 1, &value, sizeof value, nullptr);
+  for (uint32_t i = 0; i < count; ++i) task(context, i);
+}
+
+TEST_F(RunTest, AStateInUseIsBusy) {
+  Look look = {model_.get()};
+  KeptRun run;
+  alignas(64) unsigned char arena[64];
+  run.args.arena = arena;
+  run.args.arena_bytes = sizeof arena;
+  run.args.parallel_for = ReadInside;
+  run.args.pool = &look;
+  ASSERT_EQ(aot_run(model_.get(), &run.args), AOT_OK);
+  EXPECT_EQ(look.status, AOT_BUSY);
 }
 
 TEST_F(RunTest, EightThreads) {

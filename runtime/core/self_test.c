@@ -20,8 +20,7 @@ static bool Take(uint64_t* cursor, uint64_t bytes, uint64_t alignment, uint64_t*
 
 /* Lays all buffers out; with base NULL only the size is found. State outputs are their inputs. An arena is among them
  * where the model has none of its own. */
-static bool Lay(const aot_model* model, uint8_t* base, Buffers* b, uint64_t* total) {
-  const aot_manifest* m = &model->manifest;
+static bool Lay(const aot_model* model, const aot_manifest* m, uint8_t* base, Buffers* b, uint64_t* total) {
   uint64_t cursor = 0, place;
   const uint64_t pointers = (uint64_t)m->inputs.count + m->outputs.count;
   aot_manifest_tensor tensor;
@@ -185,8 +184,8 @@ static aot_status CompareOutput(const aot_manifest* m, uint32_t index, const uin
   return AOT_OK;
 }
 
-static aot_status RunAndCompare(aot_model* model, const Buffers* b, aot_error* error) {
-  const aot_manifest* m = &model->manifest;
+static aot_status RunAndCompare(aot_model* model, uint32_t bucket, const Buffers* b, aot_error* error) {
+  const aot_manifest* m = &model->buckets[bucket];
   aot_status status = FillInputs(m, b, error);
   if (status != AOT_OK) return status;
   aot_run_args args;
@@ -199,6 +198,7 @@ static aot_status RunAndCompare(aot_model* model, const Buffers* b, aot_error* e
   args.arena = b->arena; /* NULL: the model's own */
   args.arena_bytes = b->arena != NULL ? m->info.arena_size : 0;
   args.error = error;
+  args.bucket = bucket;
   status = aot_run(model, &args);
   for (uint32_t i = 0; status == AOT_OK && i < m->outputs.count; ++i) {
     status = CompareOutput(m, i, (const uint8_t*)b->outputs[i], error);
@@ -206,23 +206,33 @@ static aot_status RunAndCompare(aot_model* model, const Buffers* b, aot_error* e
   return status;
 }
 
-aot_status aot_self_test(aot_model* model, aot_error* error) {
-  const aot_manifest* m = &model->manifest;
-  uint64_t seed, total = 0;
-  if (!aot_manifest_self_test_seed(m, &seed)) {
-    return AOT_REPORT(error, AOT_NO_SELF_TEST, NULL, AOT_NO_OFFSET, AOT_TEXT("the artifact has no self-test vector"));
-  }
+static aot_status TestBucket(aot_model* model, uint32_t bucket, aot_error* error) {
+  const aot_manifest* m = &model->buckets[bucket];
+  uint64_t total = 0;
   Buffers buffers;
   memset(&buffers, 0, sizeof buffers);
-  if (!Lay(model, NULL, &buffers, &total)) {
+  if (!Lay(model, m, NULL, &buffers, &total)) {
     return AOT_REPORT(error, AOT_OUT_OF_MEMORY, NULL, AOT_NO_OFFSET,
                       AOT_TEXT("the self-test's buffers don't fit the address space"));
   }
   buffers.bytes = (size_t)total + 1; /* never nothing */
   const int failure = aot_port_allocate_pages(buffers.bytes, &buffers.memory);
   if (failure != 0) return aot_report_system(error, NULL, "allocate the self-test's buffers", failure);
-  Lay(model, (uint8_t*)buffers.memory, &buffers, &total);
-  const aot_status status = RunAndCompare(model, &buffers, error);
+  Lay(model, m, (uint8_t*)buffers.memory, &buffers, &total);
+  const aot_status status = RunAndCompare(model, bucket, &buffers, error);
   aot_port_unmap(buffers.memory, buffers.bytes);
   return status;
+}
+
+aot_status aot_self_test(aot_model* model, aot_error* error) {
+  uint64_t seed;
+  bool tested = false;
+  for (uint32_t bucket = 0; bucket < model->bucket_count; ++bucket) {
+    if (!aot_manifest_self_test_seed(&model->buckets[bucket], &seed)) continue;
+    tested = true;
+    const aot_status status = TestBucket(model, bucket, error);
+    if (status != AOT_OK) return status;
+  }
+  if (tested) return AOT_OK;
+  return AOT_REPORT(error, AOT_NO_SELF_TEST, NULL, AOT_NO_OFFSET, AOT_TEXT("the artifact has no self-test vector"));
 }

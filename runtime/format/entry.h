@@ -42,6 +42,7 @@ typedef struct aot_code_args {
   void* pool;                         /* member 6: first argument of parallel_for */
   aot_code_trace trace;               /* member 7; NULL: none */
   void* trace_context;                /* member 8: its first argument */
+  uintptr_t bucket;                   /* member 9: number of the binding that runs; without it, the first */
 } aot_code_args;
 
 /* Returns 0. Other values are reserved. */

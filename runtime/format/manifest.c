@@ -167,15 +167,12 @@ static bool ReadInfo(aot_manifest* m, aot_span section, aot_fault* fault) {
 }
 
 /* Records may share text, and every text is walked over: without this bound a manifest could make that take hours. */
-static bool CheckNameBytes(const aot_manifest* m, aot_fault* fault) {
+static bool CheckNameBytes(aot_manifest* m, aot_fault* fault) {
   const struct {
     const aot_manifest_array* array;
     uint32_t name;
-  } named[] = {{&m->features, AOT_FEATURE_NAME},
-               {&m->inputs, AOT_TENSOR_NAME},
-               {&m->outputs, AOT_TENSOR_NAME},
-               {&m->plan, AOT_PLAN_NAME},
-               {&m->operators, AOT_OPERATOR_NAME}};
+  } named[] = {{&m->features, AOT_FEATURE_NAME}, {&m->inputs, AOT_TENSOR_NAME},      {&m->outputs, AOT_TENSOR_NAME},
+               {&m->plan, AOT_PLAN_NAME},        {&m->operators, AOT_OPERATOR_NAME}, {&m->buckets, AOT_BUCKET_NAME}};
   uint64_t total = 0;
   for (size_t k = 0; k < sizeof named / sizeof named[0]; ++k) {
     const aot_manifest_array* array = named[k].array;
@@ -183,16 +180,19 @@ static bool CheckNameBytes(const aot_manifest* m, aot_fault* fault) {
       total += aot_load_u32(array->records + (size_t)i * array->record_size + named[k].name + 4);
     }
   }
+  m->name_bytes = total;
   if (total <= AOT_MAX_NAME_BYTES) return true;
   return aot_fail(fault, AOT_FAULT_MALFORMED, 0, "bytes of all names in the manifest", total, AOT_MAX_NAME_BYTES);
 }
 
-bool aot_manifest_open(const void* data, size_t size, aot_manifest* m, aot_fault* fault) {
+/* Everything but the buckets. */
+static bool Open(const void* data, size_t size, aot_manifest* m, aot_fault* fault) {
   aot_span sections[AOT_TAG_COUNT];
   memset(m, 0, sizeof *m);
   if (!CheckFrame(data, size, m, fault) || !ReadSectionTable(m, sections, fault)) return false;
   m->strings = sections[AOT_TAG_STRINGS];
   m->self_test = sections[AOT_TAG_SELF_TEST];
+  m->bucket_section = sections[AOT_TAG_BUCKETS];
   const uint32_t any = AOT_MANIFEST_MAX_SIZE;
   return ReadInfo(m, sections[AOT_TAG_INFO], fault) &&
          OpenArray(m, sections[AOT_TAG_CPU_FEATURES], AOT_FEATURE_SIZE, AOT_MAX_CPU_FEATURES, &m->features, fault) &&
@@ -206,7 +206,49 @@ bool aot_manifest_open(const void* data, size_t size, aot_manifest* m, aot_fault
          OpenArray(m, sections[AOT_TAG_BOUNDS], AOT_BOUND_SIZE, AOT_MAX_TENSORS, &m->bounds, fault) &&
          OpenArray(m, sections[AOT_TAG_PLAN], AOT_PLAN_SIZE, any, &m->plan, fault) &&
          OpenArray(m, sections[AOT_TAG_OPERATORS], AOT_OPERATOR_SIZE, any, &m->operators, fault) &&
+         OpenArray(m, sections[AOT_TAG_BUCKETS], AOT_BUCKET_SIZE, AOT_MAX_BUCKETS, &m->buckets, fault) &&
          CheckNameBytes(m, fault) && aot_manifest_check_records(m, fault) && aot_manifest_check_self_test(m, fault);
+}
+
+/* The bytes of a bucket's manifest, or nothing if its place is wrong. */
+static aot_span BucketBytes(const aot_manifest* m, const uint8_t* record) {
+  const uint32_t offset = aot_load_u32(record + AOT_BUCKET_OFFSET), size = aot_load_u32(record + AOT_BUCKET_BYTES);
+  aot_span bytes = {NULL, 0};
+  if (offset % 8 == 0 && aot_range_fits(offset, size, m->bucket_section.size)) {
+    bytes.data = m->bucket_section.data + offset;
+    bytes.size = size;
+  }
+  return bytes;
+}
+
+static bool CheckBuckets(aot_manifest* m, aot_fault* fault) {
+  for (uint32_t i = 0; i < m->buckets.count; ++i) {
+    const uint8_t* record = m->buckets.records + (size_t)i * m->buckets.record_size;
+    const uint64_t at = (uint64_t)(record - m->bytes.data);
+    if (!aot_manifest_check_text(m, record + AOT_BUCKET_NAME, fault)) return false;
+    const aot_span bytes = BucketBytes(m, record);
+    if (bytes.data == NULL) {
+      return aot_fail(fault, AOT_FAULT_MALFORMED, at + AOT_BUCKET_OFFSET, "place of a bucket's manifest",
+                      aot_load_u32(record + AOT_BUCKET_OFFSET), m->bucket_section.size);
+    }
+    const uint64_t base = (uint64_t)(bytes.data - m->bytes.data);
+    aot_manifest bucket;
+    if (!Open(bytes.data, bytes.size, &bucket, fault)) {
+      if (fault != NULL) fault->offset += base;
+      return false;
+    }
+    m->name_bytes += bucket.name_bytes;
+    if (m->name_bytes > AOT_MAX_NAME_BYTES) {
+      return aot_fail(fault, AOT_FAULT_MALFORMED, at, "bytes of all names in the manifest and its buckets",
+                      m->name_bytes, AOT_MAX_NAME_BYTES);
+    }
+    if (!aot_manifest_check_bucket(m, &bucket, base, fault)) return false;
+  }
+  return true;
+}
+
+bool aot_manifest_open(const void* data, size_t size, aot_manifest* m, aot_fault* fault) {
+  return Open(data, size, m, fault) && CheckBuckets(m, fault);
 }
 
 /* The record at `index`, or NULL if there is none. */
@@ -299,6 +341,14 @@ bool aot_manifest_operator_at(const aot_manifest* m, uint32_t index, aot_manifes
   LoadText(m, p + AOT_OPERATOR_NAME, &out->name);
   out->count = aot_load_u32(p + AOT_OPERATOR_COUNT);
   return true;
+}
+
+bool aot_manifest_bucket(const aot_manifest* m, uint32_t index, aot_text* name, aot_manifest* out) {
+  const uint8_t* p = Record(&m->buckets, index);
+  if (p == NULL) return false;
+  LoadText(m, p + AOT_BUCKET_NAME, name);
+  const aot_span bytes = BucketBytes(m, p);
+  return Open(bytes.data, bytes.size, out, NULL);
 }
 
 bool aot_manifest_self_test_seed(const aot_manifest* m, uint64_t* seed) {

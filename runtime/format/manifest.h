@@ -64,6 +64,9 @@ typedef struct aot_manifest {
   aot_manifest_array features, inputs, outputs, dims, quantizations, quantization_values, states, bounds, plan,
       operators;
   aot_span self_test; /* empty: there is none */
+  aot_manifest_array buckets;
+  aot_span bucket_section;
+  uint64_t name_bytes; /* of all records, those of buckets among them */
 } aot_manifest;
 
 typedef struct aot_manifest_tensor {
@@ -149,6 +152,10 @@ bool aot_manifest_state_at(const aot_manifest* manifest, uint32_t index, aot_man
 bool aot_manifest_bound_at(const aot_manifest* manifest, uint32_t index, aot_manifest_bound* out);
 bool aot_manifest_plan_at(const aot_manifest* manifest, uint32_t index, aot_manifest_plan_entry* out);
 bool aot_manifest_operator_at(const aot_manifest* manifest, uint32_t index, aot_manifest_operator* out);
+/* Opens the manifest of a bucket: the tensors, states, bounds, plan, arena size and self-test vector of one binding of
+ * the symbolic dimensions. The tensors of `manifest` itself are those of the first bucket, its arena size the largest.
+ */
+bool aot_manifest_bucket(const aot_manifest* manifest, uint32_t index, aot_text* name, aot_manifest* out);
 /* False also if the artifact has no self-test vector. */
 bool aot_manifest_self_test_seed(const aot_manifest* manifest, uint64_t* seed);
 bool aot_manifest_self_test_input(const aot_manifest* manifest, uint32_t index, aot_self_test_input* out);

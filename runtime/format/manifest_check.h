@@ -14,6 +14,10 @@ bool aot_manifest_check_records(const aot_manifest* manifest, aot_fault* fault);
 /* After the records: the self-test vector, if there is one. */
 bool aot_manifest_check_self_test(const aot_manifest* manifest, aot_fault* fault);
 
+/* That the bucket, an opened manifest that lies at `at` in the whole, is one of the same code and weights: with the
+ * same names and types, and no more memory than the whole says. */
+bool aot_manifest_check_bucket(const aot_manifest* whole, const aot_manifest* bucket, uint64_t at, aot_fault* fault);
+
 typedef struct aot_self_test_places {
   const uint8_t *inputs, *outputs, *samples, *data;
   uint32_t input_count, output_count, sample_count, data_size;

@@ -14,6 +14,7 @@ enum {
   AOT_MAX_RANK = 16,
   AOT_MAX_TENSORS = 4096, /* inputs, and outputs, each */
   AOT_MAX_CPU_FEATURES = 64,
+  AOT_MAX_BUCKETS = 32,
   AOT_MAX_ARENA_ALIGNMENT = 4096,
   AOT_MIN_PAGE_SIZE = 4096,
   AOT_MAX_PAGE_SIZE = 65536,
@@ -54,7 +55,8 @@ enum {
   AOT_TAG_OPERATORS = 11,
   AOT_TAG_SELF_TEST = 12,
   AOT_TAG_BOUNDS = 13,
-  AOT_TAG_COUNT = 14
+  AOT_TAG_BUCKETS = 14,
+  AOT_TAG_COUNT = 15
 };
 
 /* Section INFO: one record. A text is a pair of u32: offset into STRINGS and size without the NUL that follows. */
@@ -109,6 +111,14 @@ enum {
 };
 
 enum { AOT_STATE_INPUT = 0, AOT_STATE_OUTPUT = 4, AOT_STATE_SIZE = 8 };
+
+/* Manifests of their own follow the records, each at a multiple of 8 of the section. */
+enum {
+  AOT_BUCKET_NAME = 0,
+  AOT_BUCKET_OFFSET = 8, /* u32, from the start of the section */
+  AOT_BUCKET_BYTES = 12, /* u32 */
+  AOT_BUCKET_SIZE = 16
+};
 
 enum { AOT_BOUND_OUTPUT = 0, AOT_BOUND_DIMS = 4, AOT_BOUND_SIZE = 8 };
 

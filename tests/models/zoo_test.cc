@@ -11,6 +11,7 @@
 #include "clients/model/native_target.h"
 #include "tests/models/isolated.h"
 #include "tests/models/model_test.h"
+#include "tests/models/test_data.h"
 
 namespace aot::tests {
 namespace {
@@ -21,20 +22,6 @@ namespace fs = std::filesystem;
 // layers.
 const char* const kModels[] = {"mnist_8",          "robot_go1_policy", "mlperf_tiny_ad_fp32", "mlperf_tiny_ic_fp32",
                                "wakeword_namaste", "bert_toy",         "cct_cifar10"};
-
-// The directory of models, or nothing.
-fs::path FindModels() {
-  std::error_code ignored;
-  if (const char* testdata = getenv("AOT_TESTDATA"); testdata != nullptr) {
-    fs::path models = fs::path(testdata) / "models";
-    return fs::is_directory(models, ignored) ? models : fs::path();
-  }
-  // Runfiles are links into the workspace, which has the test data beside it.
-  fs::path here = fs::canonical("tests/models/README.md", ignored);
-  if (ignored) return {};
-  fs::path models = here.parent_path().parent_path().parent_path().parent_path() / "shared/testdata/models";
-  return fs::is_directory(models, ignored) ? models : fs::path();
-}
 
 class ZooTest : public ::testing::TestWithParam<const char*> {};
 

@@ -10,8 +10,9 @@
  *   aot_unload(model);
  *
  * Threads: every function may be called from any thread. A loaded model is not changed by queries, nor by runs that
- * bring their own arena: any number of those may go on at once. A run that uses the model's own arena excludes another
- * such run, which then fails with AOT_BUSY; nothing waits. aot_unload must come after all other calls on the model.
+ * bring their own arena and states: any number of those may go on at once. A run that uses the model's own arena or
+ * states excludes another such run, which then fails with AOT_BUSY; nothing waits. aot_unload must come after all other
+ * calls on the model.
  *
  * Memory: nothing is allocated after loading except inside aot_self_test, which gives it back. A run makes no system
  * call and takes no lock.
@@ -85,7 +86,9 @@ enum {
   /* Bring the weights and the code into memory now, so that the first run is as fast as the next. */
   AOT_LOAD_PREFAULT = 2u,
   /* Don't allocate an arena: every run brings its own. */
-  AOT_LOAD_NO_ARENA = 4u
+  AOT_LOAD_NO_ARENA = 4u,
+  /* Don't keep states (see below): every run brings the buffers of all of them. */
+  AOT_LOAD_NO_STATE = 8u
 };
 
 typedef struct aot_load_options {
@@ -177,6 +180,26 @@ uint64_t aot_arena_bytes(const aot_model* model);
 uint32_t aot_arena_alignment(const aot_model* model);
 aot_status aot_get_model_info(const aot_model* model, aot_model_info* info);
 
+/* Buckets. An artifact may hold several bindings of the model's symbolic dimensions (--bucket batch=1 --bucket batch=8)
+ * over one copy of the weights. Names, types and ranks of inputs and outputs are the same in all; dimensions, sizes and
+ * the memory of a run differ. What the functions above say is the first bucket's, except aot_arena_bytes: the largest.
+ * An artifact without buckets has one, with an empty name. */
+typedef struct aot_bucket_info {
+  size_t size;
+  const char* name;     /* "batch=8"; lives as long as the model */
+  uint64_t arena_bytes; /* of a run of this bucket, exact */
+} aot_bucket_info;
+
+uint32_t aot_bucket_count(const aot_model* model);
+/* INVALID_ARGUMENT: a number not below its count, or info->size too small. */
+aot_status aot_get_bucket_info(const aot_model* model, uint32_t bucket, aot_bucket_info* info);
+aot_status aot_bucket_input_info(const aot_model* model, uint32_t bucket, uint32_t index, aot_tensor_info* info);
+aot_status aot_bucket_output_info(const aot_model* model, uint32_t bucket, uint32_t index, aot_tensor_info* info);
+/* The first bucket whose inputs have these dimensions: one pointer for each input, with as many dimensions as it has,
+ * or NULL for any. NOT_FOUND: none has. INVALID_ARGUMENT: another number of inputs than the model's. */
+aot_status aot_find_bucket(const aot_model* model, const int64_t* const* input_dims, uint32_t input_count,
+                           uint32_t* bucket);
+
 /* ---- Running ---------------------------------------------------------------------------------------------------- */
 
 /* Runs task(task_context, index) for each index in [0, count), in any order and on any threads, and returns when all
@@ -192,7 +215,7 @@ typedef struct aot_run_args {
   size_t size;
   /* One pointer for each input and output, in the model's order, aligned to their element type, with the exact number
    * of bytes. No output may overlap an input or another output, except that the two of a state pair must be the same
-   * buffer. */
+   * buffer; or both NULL: the state that the model keeps. */
   const void* const* inputs;
   void* const* outputs;
   uint32_t input_count;
@@ -210,12 +233,32 @@ typedef struct aot_run_args {
   /* NULL: none. Artifacts of compilers that knew no trace call none. */
   aot_trace trace;
   void* trace_context; /* first argument of trace */
+  /* Of an artifact with buckets: the shapes of the inputs, one pointer to its dimensions for each (NULL: any), by which
+   * the run takes the first bucket that has them; or, where input_dims is NULL, the bucket's number. */
+  const int64_t* const* input_dims;
+  uint32_t bucket;
 } aot_run_args;
+
+/* States. A pair of input and output that was compiled as a state (--state INPUT=OUTPUT; aot_tensor_info.state) is one
+ * buffer: what a run finds there is the old value, what it leaves there the new one. The model keeps a buffer for each
+ * pair, which is zero after loading, and uses it for runs that give NULL for both. A caller with several streams gives
+ * each its own buffers instead. Buckets in which a state has the same shape share its buffer. After EXECUTION_FAILED a
+ * state means nothing. aot_self_test doesn't touch them. */
+
+/* Makes all states that the model keeps zero. INVALID_ARGUMENT: it keeps none. BUSY. */
+aot_status aot_reset_states(aot_model* model, aot_error* error);
+/* Copies the kept state of an input out of the model, or into it; `bytes` is the input's size. INVALID_ARGUMENT: no
+ * state, another size, or the model keeps none. BUSY. */
+aot_status aot_read_state(aot_model* model, uint32_t bucket, uint32_t input, void* to, uint64_t bytes,
+                          aot_error* error);
+aot_status aot_write_state(aot_model* model, uint32_t bucket, uint32_t input, const void* from, uint64_t bytes,
+                           aot_error* error);
 
 /* Fills the outputs. Deterministic: the same inputs give the same bits. On any error the outputs are untouched, except
  * with EXECUTION_FAILED.
  *
- * Errors: INVALID_ARGUMENT, ARENA_TOO_SMALL, BUSY (the model's own arena is in use), EXECUTION_FAILED, UNSUPPORTED. */
+ * Errors: INVALID_ARGUMENT, NOT_FOUND (no bucket has the shapes), ARENA_TOO_SMALL, BUSY (the model's own arena or
+ * states are in use), EXECUTION_FAILED, UNSUPPORTED. */
 aot_status aot_run(aot_model* model, const aot_run_args* args);
 
 /* After a run: aot_output_info with the dimensions and bytes that the run found, read from its `outputs` (as in
@@ -227,6 +270,9 @@ aot_status aot_run(aot_model* model, const aot_run_args* args);
  * INVALID_ARGUMENT: as aot_output_info; a null pointer; dimensions that no run wrote (negative or beyond the bounds).
  */
 aot_status aot_actual_output_info(const aot_model* model, uint32_t index, void* const* outputs, aot_tensor_info* info);
+/* The same after a run of that bucket. */
+aot_status aot_bucket_actual_output_info(const aot_model* model, uint32_t bucket, uint32_t index, void* const* outputs,
+                                         aot_tensor_info* info);
 
 /* Runs the artifact's self-test vector and compares the outputs. AOT_OK: as the reference says. NO_SELF_TEST: there is
  * nothing to compare with. SELF_TEST_FAILED: the message tells output, element, both values. OUT_OF_MEMORY. BUSY: the

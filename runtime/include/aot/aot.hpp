@@ -70,9 +70,10 @@ class Model {
   aot_tensor_info input(uint32_t index) const { return Info(aot_input_info, index); }
   aot_tensor_info output(uint32_t index) const { return Info(aot_output_info, index); }
 
-  // One buffer for each input and output. Uses the model's own arena unless one is given.
+  // One buffer for each input and output. Uses the model's own arena unless one is given. Of an artifact with buckets,
+  // runs the one of that number.
   aot_status Run(Span<const void* const> inputs, Span<void* const> outputs, aot_error* error = nullptr,
-                 Span<unsigned char> arena = {}) const {
+                 Span<unsigned char> arena = {}, uint32_t bucket = 0) const {
     aot_run_args args = {};
     args.size = sizeof args;
     args.inputs = inputs.data();
@@ -82,6 +83,7 @@ class Model {
     args.arena = arena.data();
     args.arena_bytes = arena.size();
     args.error = error;
+    args.bucket = bucket;
     return aot_run(model_, &args);
   }
 
@@ -94,6 +96,15 @@ class Model {
       info = {};
     }
     return info;
+  }
+  // Of the states that the model keeps; see aot.h.
+  aot_status ResetStates(aot_error* error = nullptr) const { return aot_reset_states(model_, error); }
+  aot_status ReadState(uint32_t input, Span<unsigned char> to, aot_error* error = nullptr, uint32_t bucket = 0) const {
+    return aot_read_state(model_, bucket, input, to.data(), to.size(), error);
+  }
+  aot_status WriteState(uint32_t input, Span<const unsigned char> from, aot_error* error = nullptr,
+                        uint32_t bucket = 0) const {
+    return aot_write_state(model_, bucket, input, from.data(), from.size(), error);
   }
 
   aot_status SelfTest(aot_error* error = nullptr) const { return aot_self_test(model_, error); }
