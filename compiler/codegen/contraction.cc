@@ -2,6 +2,7 @@
 
 #include "compiler/codegen/dot_product.h"
 #include "compiler/codegen/elementwise.h"
+#include "compiler/codegen/tile_prefetch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace aot::codegen {
@@ -26,10 +27,7 @@ class TileEmitter {
   TileEmitter(Evaluator& evaluator, const Contraction& c, const StoreResults& store)
       : evaluator_(evaluator), e_(evaluator.emitter()), c_(c), store_(store) {
     for (int64_t size : c.k_sizes) depth_ *= size;
-    if (c.rhs_ahead == 0) return;
-    int64_t tiles = (c.rows + c.tile.rows - 1) / c.tile.rows;
-    for (size_t d = c.rhs_ahead_depth; d < c.outer.size(); ++d) tiles *= c.outer[d];
-    ahead_step_ = (c.tile.width() + tiles - 1) / tiles;
+    prefetch_.emplace(e_, c, depth_);
   }
 
   void Run() {
@@ -104,9 +102,7 @@ class TileEmitter {
     Value lhs = c_.guarded_lhs ? Value()
                                : e_.Add(c_.lhs_base(outer),
                                         e_.Add(e_.Mul(row, c_.lhs_row_stride), e_.Mul(col, c_.lhs_col_stride)));
-    ahead_ = Ahead(outer, row, rhs);
-    ask_for_results_ = [&](Value step) { AskForResults(outer, row, rows, col, width, step); };
-    lhs_ahead_ = LhsAhead(lhs, rows, col);
+    prefetch_->Begin(outer, row, rows, col, width, lhs, rhs);
     sums = Reduce(0, outer, row, rows, width, pieces, lhs, rhs, depth_, {}, sums);
     size_t i = 0;
     for (int64_t r = 0; r < rows; ++r) {
@@ -118,64 +114,13 @@ class TileEmitter {
     evaluator_.UnbindElements();
   }
 
-  // Where this tile's share of the next panel begins; null if there is none. Each step over k asks for ahead_step_
-  // elements of it. The last panel has none behind it: its tiles ask for what they have.
-  Value Ahead(llvm::ArrayRef<Value> outer, Value row, Value rhs) {
-    if (ahead_step_ == 0) return {};
-    Value tile = e_.Constant(0);
-    for (size_t d = c_.rhs_ahead_depth; d < c_.outer.size(); ++d) tile = e_.Add(e_.Mul(tile, c_.outer[d]), outer[d]);
-    int64_t blocks = (c_.rows + c_.tile.rows - 1) / c_.tile.rows;
-    tile = e_.Add(e_.Mul(tile, blocks), e_.Div(row, c_.tile.rows));
-    int64_t share = depth_ * ahead_step_;
-    int64_t last = llvm::cast<mlir::MemRefType>(c_.rhs.memref.getType()).getDimSize(0) - share;
-    if (last < 0) return {};
-    return e_.Min(e_.Add(e_.Add(rhs, c_.rhs_ahead), e_.Mul(tile, share)), e_.Constant(last));
-  }
-
-  // The same for the rows of the next tile, which lie behind this one's; all panels ask for their share.
-  Value LhsAhead(Value lhs, int64_t rows, Value col) {
-    lhs_step_ = 0;
-    if (!c_.prefetch || c_.tile.panel_outer || c_.lhs_row_stride != depth_ || rows == 1) return {};
-    int64_t panels = (c_.cols + c_.tile.width() - 1) / c_.tile.width();
-    lhs_step_ = (rows + panels - 1) / panels;
-    int64_t share = depth_ * lhs_step_;
-    int64_t last = llvm::cast<mlir::MemRefType>(c_.lhs.memref.getType()).getDimSize(0) - share;
-    if (last < 0) return {};
-    Value next = e_.Add(lhs, rows * c_.lhs_row_stride);
-    return e_.Min(e_.Add(next, e_.Mul(e_.Div(col, c_.tile.width()), share)), e_.Constant(last));
-  }
-
-  // Asks for a share of the memory that the tile's results go to: spread over the reduction, for the processor waits
-  // for no more than some lines at once.
-  void AskForResults(llvm::ArrayRef<Value> outer, Value row, int64_t rows, Value col, int64_t width, Value step) {
-    if (!c_.prefetch) return;
-    int64_t across = (width + c_.tile.lanes - 1) / c_.tile.lanes, lines = rows * across;
-    int64_t share = (lines + depth_ - 1) / depth_;
-    for (int64_t i = 0; i < share; ++i) {
-      Value line = e_.Min(e_.Add(e_.Mul(step, share), i), e_.Constant(lines - 1));
-      Value at = e_.Add(col, e_.Mul(e_.Rem(line, across), c_.tile.lanes));
-      c_.prefetch(c_.result_index(outer, e_.Add(row, e_.Div(line, across)), at, 1));
-    }
-  }
-
-  // Asks for the share of one step over k.
-  void FetchAhead(Value step) {
-    constexpr int64_t kLine = 16;  // elements: of 4 bytes
-    for (int64_t line = 0; line < ahead_step_; line += kLine)
-      e_.Prefetch(c_.rhs, e_.Add(e_.Add(ahead_, e_.Mul(step, ahead_step_)), line), /*far=*/true);
-  }
-
   // Loops over the reduction from dimension d on. `inner` is the number of k steps inside one step of the dimension
   // before.
   llvm::SmallVector<Value> Reduce(size_t d, llvm::ArrayRef<Value> outer, Value row, int64_t rows, int64_t width,
                                   llvm::ArrayRef<Piece> pieces, Value lhs, Value rhs, int64_t inner,
                                   llvm::SmallVector<Value> k, mlir::ValueRange sums) {
     if (d == c_.k_sizes.size()) {
-      Value step = e_.Constant(0);
-      for (size_t i = 0; i < k.size(); ++i) step = e_.Add(e_.Mul(step, c_.k_sizes[i]), k[i]);
-      if (ahead_) FetchAhead(step);
-      if (lhs_ahead_) e_.Prefetch(c_.lhs, e_.Add(lhs_ahead_, e_.Mul(step, lhs_step_)), true);
-      ask_for_results_(step);
+      prefetch_->Step(k);
       return Step(rows, pieces, lhs, rhs, sums);
     }
     bool last = d + 1 == c_.k_sizes.size();
@@ -268,10 +213,7 @@ class TileEmitter {
   const Contraction& c_;
   const StoreResults& store_;
   int64_t depth_ = 1;
-  int64_t ahead_step_ = 0;
-  int64_t lhs_step_ = 0;
-  Value ahead_, lhs_ahead_;
-  std::function<void(Value step)> ask_for_results_;
+  std::optional<TilePrefetch> prefetch_;
 };
 
 }  // namespace

@@ -245,6 +245,11 @@ Value Evaluator::Pad(nn::PadOp op, const Indices& index, int lanes) {
     bool moved = op.getBegins()[d] != 0 || from[d] != to[d];
     if (lanes > 1 && moved && index[d].step != 0) return Scalarise(op.getResult(), index, lanes);
   }
+  mlir::Type element = ElementOf(op.getResult());
+  Value padding = op.getValue() ? Evaluate(op.getValue(),
+                                           Indices(ShapeOf(op.getValue()).size(), LaneIndex{e_.Constant(0), 0}), lanes)
+                                : e_.Zero(e_.ComputeType(element), lanes);
+  if (llvm::is_contained(from, 0)) return padding;
   Indices at = index;
   Value inside;
   for (size_t d = 0; d < from.size(); ++d) {
@@ -272,12 +277,6 @@ Value Evaluator::Pad(nn::PadOp op, const Indices& index, int lanes) {
     }
     at[d].base = position;
   }
-  mlir::Type element = ElementOf(op.getResult());
-  Value padding = op.getValue() ? Evaluate(op.getValue(),
-                                           Indices(ShapeOf(op.getValue()).size(), LaneIndex{e_.Constant(0), 0}), lanes)
-                                : e_.Zero(e_.ComputeType(element), lanes);
-  bool empty = llvm::is_contained(from, 0);
-  if (empty) return padding;
   Value value = Evaluate(op.getInput(), at, lanes);
   return inside ? e_.Select(inside, value, padding) : value;
 }

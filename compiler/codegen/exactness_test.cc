@@ -142,6 +142,12 @@ TEST_P(ExactnessTest, QuantisedNanIsTheLeastValue) {
   Check(Module({a, scale, zero}, "%r = nn.quantize %a, %b zero_point %c : (A, B, C) -> R", "tensor<6xi8>"));
 }
 
+// 25 * 0.1f is 2.5 in float32 and a little more without rounding: only a pass that may change rounding leaves that out.
+TEST_P(ExactnessTest, ProductsAreRoundedBeforeTheyAreQuantised) {
+  Operand a = Values("f32", {25, -25, 5, 15}), b = Values("f32", {0.1f, 0.1f, 0.1f, 0.1f}), one = Values("f32", {1});
+  Check(Module({a, b, one}, "%p = nn.mul %a, %b : A, B -> A\n%r = nn.quantize %p, %c : (A, C) -> R", "tensor<4xi8>"));
+}
+
 // What float32 has no range or no digits for. Targets with fused multiply-add may round apart from those without.
 TEST_P(ExactnessTest, DoublesAreComputedAsDoubles) {
   Operand x =

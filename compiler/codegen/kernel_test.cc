@@ -385,6 +385,14 @@ std::vector<Case> Cases() {
                         absl::StrCat("%r = nn.pad %x {begins = array<i64: 1, 2>, mode = \"", mode,
                                      "\"} : (tensor<5x9xf32>) -> tensor<8x14xf32>"),
                         "tensor<8x14xf32>"));
+  for (const char* mode : {"constant", "edge", "reflect", "wrap"})
+    add("pad_of_nothing",
+        Function(
+            "%x: tensor<0x9xf32>",
+            absl::StrCat("%n = nn.neg %x : tensor<0x9xf32>\n%p = nn.pad %n {begins = array<i64: 1, 2>, mode = \"", mode,
+                         "\"} : (tensor<0x9xf32>) -> tensor<", std::string(mode) == "constant" ? 3 : 0,
+                         "x14xf32>\n%r = nn.exp %p : tensor<", std::string(mode) == "constant" ? 3 : 0, "x14xf32>"),
+            std::string(mode) == "constant" ? "tensor<3x14xf32>" : "tensor<0x14xf32>"));
   add("pad_crop", Function("%x: tensor<5x9xf32>, %v: tensor<f32>",
                            "%r = nn.pad %x value %v {begins = array<i64: -1, 2>, mode = \"constant\"} : "
                            "(tensor<5x9xf32>, tensor<f32>) -> tensor<6x8xf32>",

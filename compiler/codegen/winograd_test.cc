@@ -100,7 +100,7 @@ TEST_P(WinogradTest, AgreesWithReference) {
       {1, 10, 10, 64, 64, {0, 0, 0, 0}, true, false},        {1, 9, 31, 48, 33, {0, 2, 1, 0}, false, false},
       {1, 40, 5, 64, 64, {1, 1, 1, 1}, true, true},          {1, 3, 3, 128, 130, {1, 1, 1, 1}, true, false},
       {1, 30, 30, 24, 100, {2, 2, 2, 2}, true, false},       {1, 56, 56, 16, 16, {1, 1, 1, 1}, false, false},
-      {1, 12, 12, 48, 64, {1, 1, 1, 1}, true, false, "f16"},
+      {1, 12, 12, 48, 64, {1, 1, 1, 1}, true, false, "f16"}, {1, 12, 12, 1024, 66, {1, 1, 1, 1}, true, false},
   };
   uint64_t seed = 1;
   for (const Layer& layer : layers) {

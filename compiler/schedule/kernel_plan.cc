@@ -155,6 +155,7 @@ void PlanWinograd(KernelPlan& plan, nn::ConvOp op, int results, const target::De
   plan.winograd = results;
   plan.block_rows = CeilDiv(tile_rows, blocks);
   plan.tile = ChooseTile(target, plan.block_rows * tile_columns, features, channels, 32);
+  AvoidAliasing(plan.tile, channels * 4, plan.block_rows * tile_columns, features, target);
   plan.tile.panel_outer = true;
   PanelPacking& packing = plan.packing;
   packing.winograd = results;
